@@ -31,7 +31,7 @@ del sys, recorder
 TAKE = "__import__('recorder').take()"
 RECORDING = pytest.StashKey[bool]()
 # Two kernels that start at the same time may choose the same port, and one of them never responds.
-KERNELS = FileLock(Path(tempfile.gettempdir(), "userdp-kernels.lock"), timeout=240)
+KERNEL_LOCK = FileLock(Path(tempfile.gettempdir(), "userdp-kernels.lock"), timeout=240)
 
 
 def pytest_collection_modifyitems(items):
@@ -50,14 +50,15 @@ def run(kernel, code, expression):
         "msg_id"
     ] != request:
         pass
-    found = reply["content"]["user_expressions"]["value"]
-    assert found["status"] == "ok", found
-    return ast.literal_eval(found["data"]["text/plain"])
+    result = reply["content"]["user_expressions"]["value"]
+    assert result["status"] == "ok", result
+    return ast.literal_eval(result["data"]["text/plain"])
 
 
 def pngs(outputs):
-    kept = [output.get("data", {}) for output in outputs]
-    return [data for data in kept if "image/png" in data]
+    """Return the data of the outputs that are pictures."""
+    contents = [output.get("data", {}) for output in outputs]
+    return [data for data in contents if "image/png" in data]
 
 
 def faults(item):
@@ -80,8 +81,8 @@ def faults(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    """Start kernels one at a time, and record figures from the first cell on."""
-    with KERNELS:
+    """Start kernels one at a time, and record figures, beginning with the first cell."""
+    with KERNEL_LOCK:
         yield
     if item.path.suffix == ".ipynb" and RECORDING not in item.parent.stash:
         item.parent.stash[RECORDING] = run(item.parent.kernel, RECORD, "True")
@@ -91,7 +92,9 @@ def pytest_runtest_setup(item):
 def pytest_runtest_call(item):
     """Run a cell, then check its pictures."""
     yield
-    if item.path.suffix == ".ipynb" and (found := list(faults(item))):
+    if item.path.suffix == ".ipynb" and (sentences := list(faults(item))):
         figure = item.cell.metadata.get("mystnb", {}).get("figure", {})
         page = ", ".join([item.path.stem, *filter(None, [figure.get("name")])])
-        item.raise_cell_error("\n".join(f"{page}: {sentence}" for sentence in found))
+        item.raise_cell_error(
+            "\n".join(f"{page}: {sentence}" for sentence in sentences)
+        )

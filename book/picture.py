@@ -26,15 +26,15 @@ RELEASES, RELEASES_OF_AKMV = 20250201, 20250206
 
 SAMPLES, BIAS, NOISE, INK = "#02704f", "#d55e00", "#0173b2", "black"
 """Each colour has one meaning in the picture; noise is also hatched."""
-LIGHT = {"color": "0.75", "lw": 1, "zorder": 0}
-FAR = (-UPPER, 2 * UPPER)
+LIGHT_LINE = {"color": "0.75", "lw": 1, "zorder": 0}
+RELEASE_LIMITS = (-UPPER, 2 * UPPER)
 
 
 def many_buses() -> list[npt.NDArray[np.float64]]:
     """Return the speeds of 127 buses, random and rounded, as in the interactive picture."""
     users = ud.geometric_collection(M=6, upper=UPPER)
-    drawn = np.random.default_rng(RELEASES_OF_AKMV).uniform(0, UPPER, users.total)
-    return np.split(drawn.round(1), np.cumsum(users.counts)[:-1])
+    speeds = np.random.default_rng(RELEASES_OF_AKMV).uniform(0, UPPER, users.total)
+    return np.split(speeds.round(1), np.cumsum(users.counts)[:-1])
 
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -50,18 +50,18 @@ def rows(
     """Return rows of the table for a part of the picture."""
     columns = {"row": row, "from": start, "to": end, "height": height}
     size = max(np.size(values) for values in columns.values())
-    full = {
+    arrays = {
         name: np.broadcast_to(np.asarray(values, float), size)
         for name, values in columns.items()
     }
-    return pd.DataFrame({"part": part, **full})
+    return pd.DataFrame({"part": part, **arrays})
 
 
-def shifted(width: float, share: float = 0.5) -> ud.Clipping:
+def shifted_clipping(width: float, share: float = 0.5) -> ud.Clipping:
     """Return intervals of a total width, with a share of the removed range below them."""
-    kept = np.minimum(UPPER, width / BUSES.counts)
-    low = share * (UPPER - kept)
-    return ud.Clipping(low, low + kept)
+    widths = np.minimum(UPPER, width / BUSES.counts)
+    low = share * (UPPER - widths)
+    return ud.Clipping(low, low + widths)
 
 
 def samples(clipping: ud.Clipping | None) -> Iterable[pd.DataFrame]:
@@ -89,8 +89,8 @@ def bars(errors: dict[str, tuple[float, float]]) -> Iterable[pd.DataFrame]:
     lane = np.arange(len(errors), 0, -1)
     bias, noise = np.array(list(errors.values())).T
     yield rows("bias", 0 * bias, bias, lane)
-    shown = noise > 0
-    yield rows("noise", bias[shown], (bias + noise)[shown], lane[shown])
+    has_noise = noise > 0
+    yield rows("noise", bias[has_noise], (bias + noise)[has_noise], lane[has_noise])
 
 
 def parts_of(width: float, eps: float) -> tuple[float, float]:
@@ -109,25 +109,27 @@ def compared_errors(eps: float) -> dict[str, tuple[float, float]]:
     return errors | {"always U/2": (UPPER / 2, 0.0)}
 
 
-def released(name: str, centre: float, scale: float) -> Iterable[pd.DataFrame]:
+def releases_and_density(
+    name: str, centre: float, scale: float
+) -> Iterable[pd.DataFrame]:
     """Yield five releases, with the noise of the page `setup`, and their density."""
     rng = np.random.default_rng(RELEASES)
     noise = np.array([rng.laplace(scale=scale) for _ in range(5)])
     yield rows(f"releases, {name}", centre + noise, height=0.0)
-    x = np.union1d(np.linspace(*FAR, 157), centre)
+    x = np.union1d(np.linspace(*RELEASE_LIMITS, 157), centre)
     yield rows(f"law, {name}", x, height=np.exp(-abs(x - centre) / scale) / (2 * scale))
 
 
 def plain_releases(eps: float) -> Iterable[pd.DataFrame]:
     """Yield the releases without clipping, which the page `setup` prints."""
-    yield from released("no clipping", MEAN, ud.sensitivity(BUSES) / eps)
+    yield from releases_and_density("no clipping", MEAN, ud.sensitivity(BUSES) / eps)
 
 
 def best_releases(eps: float) -> Iterable[pd.DataFrame]:
     """Yield releases with the best clipping, from the same noise draws."""
     best = ud.optimal_clipping(BUSES, eps)
     scale = ud.sensitivity(BUSES, best) / eps
-    yield from released("best clipping", clipped_mean(best), scale)
+    yield from releases_and_density("best clipping", clipped_mean(best), scale)
 
 
 def error_curve(eps: float) -> Iterable[pd.DataFrame]:
@@ -143,8 +145,8 @@ def prices(eps: float) -> Iterable[pd.DataFrame]:
     sums, T = BUSES.largest_sums, ud.threshold(BUSES, eps)
     yield rows("unit of noise", 0, 1 / eps, row=3)
     for lane, clipped in ((2, sum(sums > T)), (1, sum(sums >= T))):
-        halves = np.arange(clipped) / 2
-        yield rows("unit of bias", halves, halves + 0.5, row=lane)
+        starts = np.arange(clipped) / 2
+        yield rows("unit of bias", starts, starts + 0.5, row=lane)
 
 
 def capped(eps: float) -> Iterable[pd.DataFrame]:
@@ -160,21 +162,21 @@ def capped(eps: float) -> Iterable[pd.DataFrame]:
         height=law.probability / (law.upper - law.lower),
     )
     rng = np.random.default_rng(RELEASES_OF_AKMV)
-    drawn = [
+    releases = [
         ud.akmv(SUMS, BUSES, eps, rng=rng),
         *ud.akmv(np.tile(SUMS, (5, 1)), BUSES, eps, rng=rng),
     ]
-    yield rows("releases, AKMV", np.hstack(drawn), height=0.0)
+    yield rows("releases, AKMV", np.hstack(releases), height=0.0)
 
 
-def cap_of(eps: float) -> float:
+def drawn_cap(eps: float) -> float:
     """Return the cap of the release that the page `akmv` works through."""
     return float(
         ud.private_quantile(SUMS, BUSES, ud.rank(eps), eps / 2, rng=RELEASES_OF_AKMV)
     )
 
 
-def reach() -> Iterable[pd.DataFrame]:
+def ranges_of_mean() -> Iterable[pd.DataFrame]:
     """Yield the range of the mean if all samples of a bus, or its first one, are replaced."""
     lanes, N = np.arange(BUSES.n_users, 0, -1), BUSES.total
     yield rows(
@@ -247,9 +249,9 @@ def show_samples(part: Part, clipping: ud.Clipping | None = None) -> None:
     part.ax.axvline(MEAN, color=INK, ls=":", lw=1.6)
     part.ax.text(MEAN, 3.7, f" mean {MEAN:.2f}", va="bottom")
     if clipping:
-        after = clipped_mean(clipping)
-        part.ax.axvline(after, color=INK, lw=1.2)
-        part.ax.text(after, 3.7, f"clipped {after:.2f} ", va="bottom", ha="right")
+        clipped = clipped_mean(clipping)
+        part.ax.axvline(clipped, color=INK, lw=1.2)
+        part.ax.text(clipped, 3.7, f"clipped {clipped:.2f} ", va="bottom", ha="right")
         part.lines("intervals", color=SAMPLES, lw=15, alpha=0.2)
         part.points("speeds", color=SAMPLES, fillstyle="none", ms=8, lw=0)
         part.points("clipped speeds", color=SAMPLES, ms=8)
@@ -258,7 +260,7 @@ def show_samples(part: Part, clipping: ud.Clipping | None = None) -> None:
     part.lanes(bus_names(), "speed (km/h)", (-1, UPPER + 1))
 
 
-def show_reach(part: Part) -> None:
+def show_ranges_of_mean(part: Part) -> None:
     """Draw how far each bus can move the mean, by all its samples and by one."""
     part.ax.axvline(MEAN, color=INK, ls=":", lw=1.6)
     part.lines("all its samples", color=NOISE, lw=11, alpha=0.35)
@@ -276,13 +278,13 @@ def show_bars(part: Part, errors: dict[str, tuple[float, float]], axis: str) -> 
         range(len(errors), 0, -1), errors.values(), strict=True
     ):
         end = min(bias + noise, 62) + 1
-        several = bias > 0 and noise > 0
-        words = f"{bias:.1f} + {noise:.1f}" if several else f"{bias + noise:.1f}"
+        has_both = bias > 0 and noise > 0
+        words = f"{bias:.1f} + {noise:.1f}" if has_both else f"{bias + noise:.1f}"
         part.ax.text(end, lane, words, va="center")
     part.lanes(errors, axis, (-1, UPPER + 1))
 
 
-def show_released(part: Part, name: str, with_density: bool = True) -> None:
+def show_releases(part: Part, name: str, with_density: bool = True) -> None:
     """Draw releases with their density; those beyond the axis as numbers at its end."""
     ax, values = part.ax, part.get(f"releases, {name}")
     if with_density:
@@ -303,14 +305,14 @@ def show_released(part: Part, name: str, with_density: bool = True) -> None:
         clip_on=True,
     )
     ax.axvline(MEAN, color=INK, ls=":", lw=1.6)
-    for value in values["from"][values["from"] < FAR[0]]:
+    for value in values["from"][values["from"] < RELEASE_LIMITS[0]]:
         ax.text(
-            FAR[0] + 1,
+            RELEASE_LIMITS[0] + 1,
             0.3 * ax.get_ylim()[1],
             f"◂ {value:.0f}".replace("-", "−"),
             va="center",
         )
-    ax.set(yticks=[], xlim=FAR, xticks=[-65, 0, 65, 130])
+    ax.set(yticks=[], xlim=RELEASE_LIMITS, xticks=[-65, 0, 65, 130])
     ax.text(0.99, 0.93, name, transform=ax.transAxes, ha="right", va="top")
     ax.spines["left"].set_visible(False)
     ax.set_xlabel("published (km/h)" if ax.get_subplotspec().is_last_row() else "")
@@ -345,7 +347,7 @@ def show_prices(part: Part, eps: float) -> None:
 
 def show_sums(part: Part, cap: float) -> None:
     """Draw the sums, and the cap."""
-    part.lines("largest sums", **LIGHT)
+    part.lines("largest sums", **LIGHT_LINE)
     part.points("sums", color=SAMPLES, ms=8)
     part.ax.axvline(cap, color=NOISE, lw=2)
     part.ax.axvspan(cap, 260, color=BIAS, alpha=0.12, lw=0)
@@ -393,26 +395,26 @@ def layer_of(page: str, eps: float) -> tuple[list[pd.DataFrame], list[Axis]]:
     clipped: Axis = (1.5, lambda part: show_samples(part, best))
     compared: Axis = (1.3, lambda part: show_bars(part, errors, ERROR))
     curve: Axis = (1.6, lambda part: show_curve(part, eps))
-    plain: Axis = (0.8, lambda part: show_released(part, "no clipping"))
-    after: Axis = (0.8, lambda part: show_released(part, "best clipping"))
+    plain: Axis = (0.8, lambda part: show_releases(part, "no clipping"))
+    after: Axis = (0.8, lambda part: show_releases(part, "best clipping"))
     tables = [*samples(best), *bars(errors)]
-    both = [*plain_releases(eps), *best_releases(eps)]
+    releases = [*plain_releases(eps), *best_releases(eps)]
     if page == "setup":
-        axes = [(1.4, show_samples), (1.3, show_reach), (1.0, plain[1])]
-        return [*samples(None), *reach(), *plain_releases(eps)], axes
+        axes = [(1.4, show_samples), (1.3, show_ranges_of_mean), (1.0, plain[1])]
+        return [*samples(None), *ranges_of_mean(), *plain_releases(eps)], axes
     if page == "lemma":
-        low = shifted(float(ud.threshold(BUSES, eps)), share=0.2)
-        offset = offset_errors(low, eps)
-        return [*samples(low), *bars(offset)], [
-            (1.5, lambda part: show_samples(part, low)),
+        off_centre = shifted_clipping(float(ud.threshold(BUSES, eps)), share=0.2)
+        offset = offset_errors(off_centre, eps)
+        return [*samples(off_centre), *bars(offset)], [
+            (1.5, lambda part: show_samples(part, off_centre)),
             (1.4, lambda part: show_bars(part, offset, ERROR)),
         ]
     if page == "akmv":
-        cap = cap_of(eps)
+        cap = drawn_cap(eps)
         return [*capped(eps), *best_releases(eps)], [
             (1.3, lambda part: show_sums(part, cap)),
             (0.7, lambda part: show_law(part, cap)),
-            (0.6, lambda part: show_released(part, "AKMV", with_density=False)),
+            (0.6, lambda part: show_releases(part, "AKMV", with_density=False)),
             after,
         ]
     if page == "kkt":
@@ -420,8 +422,8 @@ def layer_of(page: str, eps: float) -> tuple[list[pd.DataFrame], list[Axis]]:
         return [*error_curve(eps), *prices(eps)], axes
     if page == "optimum":
         axes = [clipped, compared, curve, plain, after]
-        return [*tables, *error_curve(eps), *both], axes
-    return [*tables, *both], [clipped, compared, plain, after]
+        return [*tables, *error_curve(eps), *releases], axes
+    return [*tables, *releases], [clipped, compared, plain, after]
 
 
 def draw(page: str, eps: float = 0.8) -> pd.DataFrame:

@@ -92,9 +92,9 @@ def with_jumps(eps: Iterable[float], users: Contributions) -> list[Epsilon]:
     """
     grid = [float(budget) for budget in eps]
     ranks = range(1, users.n_users + 1)
-    at = [Fraction(2, k) for k in ranks if min(grid) <= 2 / k <= max(grid)]
-    below = [budget - JUST_BELOW for budget in at if float(budget) > min(grid)]
-    budgets = {float(budget): budget for budget in [*grid, *at, *below]}
+    jumps = [Fraction(2, k) for k in ranks if min(grid) <= 2 / k <= max(grid)]
+    below = [budget - JUST_BELOW for budget in jumps if float(budget) > min(grid)]
+    budgets = {float(budget): budget for budget in [*grid, *jumps, *below]}
     return [budgets[value] for value in sorted(budgets)]
 
 
@@ -147,8 +147,8 @@ def draw_points(
     **changes
         Changes to the mechanism's look, such as `ms`, or another `label`.
     """
-    own = {"linestyle": "", "capsize": 2.5, "label": f"_{mechanism}"}
-    look = LOOKS[mechanism] | own | changes
+    defaults = {"linestyle": "", "capsize": 2.5, "label": f"_{mechanism}"}
+    look = LOOKS[mechanism] | defaults | changes
     bars = 2 * np.asarray(standard_error)
     ax.errorbar(np.asarray(eps), np.asarray(error), bars, **look)
 
@@ -178,8 +178,8 @@ def label_lines(ax: Axes) -> None:
     gap = 1.15 * plt.rcParams["legend.fontsize"] * figure.dpi / 72
     # Lines that end at the same point, up to rounding, are named in drawing order.
     order = np.argsort(np.round(ends, 3), kind="stable")
-    apart = gap * np.arange(len(ends))
-    places = isotonic_regression(np.asarray(ends)[order] - apart).x + apart
+    offsets = gap * np.arange(len(ends))
+    places = isotonic_regression(np.asarray(ends)[order] - offsets).x + offsets
     for i, y in zip(order, places, strict=True):
         height = ax.transAxes.inverted().transform((0, y))[1]
         look = {"color": lines[i].get_color(), "size": plt.rcParams["legend.fontsize"]}

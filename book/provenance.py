@@ -64,10 +64,10 @@ def _public_name(maker: Maker) -> str:
 
 def _names(makers: Makers) -> list[str]:
     """Return the names of one function, or of several."""
-    several = makers if isinstance(makers, Sequence) else [makers]
-    if not several:
+    maker_list = makers if isinstance(makers, Sequence) else [makers]
+    if not maker_list:
         raise ValueError("`made_by` must name at least one function, got none")
-    return [_public_name(maker) for maker in several]
+    return [_public_name(maker) for maker in maker_list]
 
 
 def _curves(frame: pd.DataFrame, made_by: Makers | Mapping[str, Makers]) -> Any:
@@ -75,12 +75,12 @@ def _curves(frame: pd.DataFrame, made_by: Makers | Mapping[str, Makers]) -> Any:
     if not isinstance(made_by, Mapping):
         return _names(made_by)
     texts = frame.select_dtypes(exclude="number")
-    known = {
+    names = {
         *frame.columns,
         *(str(value) for name in texts for value in texts[name].unique()),
     }
-    if not made_by or not {*made_by} <= known:
-        unknown = sorted({*made_by} - known)
+    if not made_by or not {*made_by} <= names:
+        unknown = sorted({*made_by} - names)
         raise ValueError(
             f"`made_by` must name columns, or curves in a column, got {unknown}"
         )
@@ -91,21 +91,21 @@ def _positive(name: str, value: int | Sequence[int] | None) -> list[int]:
     """Return one positive whole number, several or none as a list."""
     if value is None:
         return []
-    several = value if isinstance(value, Sequence) else [value]
-    if not all(isinstance(n, int | np.integer) and n > 0 for n in several):
+    values = value if isinstance(value, Sequence) else [value]
+    if not all(isinstance(n, int | np.integer) and n > 0 for n in values):
         raise ValueError(
             f"`{name}` must be positive whole numbers, got {name}={value!r}"
         )
-    return sorted(int(n) for n in several)
+    return sorted(int(n) for n in values)
 
 
 def _check_column(frame: pd.DataFrame, name: str, given: list[int]) -> None:
     """Raise if the seed or trials differ from those in the table's own column."""
     if name in frame:
-        held = sorted({int(n) for n in frame[name].dropna()} - {0})
-        if held != given:
+        stored = sorted({int(n) for n in frame[name].dropna()} - {0})
+        if stored != given:
             raise ValueError(
-                f"`{name}` must be what the column holds, {held}, got {given}"
+                f"`{name}` must be what the column holds, {stored}, got {given}"
             )
 
 
@@ -113,8 +113,10 @@ def _without_noise(
     frame: pd.DataFrame, noise: Mapping[str, str | npt.ArrayLike]
 ) -> pd.DataFrame:
     """Return the table with 0 in place of rounding noise and of -0.0."""
-    spreads = [name for name in frame if re.search(r"standard_error$|_se$", str(name))]
-    missing = sorted({*spreads} - {*noise})
+    error_columns = [
+        name for name in frame if re.search(r"standard_error$|_se$", str(name))
+    ]
+    missing = sorted({*error_columns} - {*noise})
     if missing:
         raise ValueError(f"`noise` must say what {missing} are relative to")
     references = {
@@ -187,8 +189,10 @@ def write_table(
     ValueError
         If an argument is inconsistent with the table, or `trials` is given without a seed.
 
-    Notes ----- Numbers smaller than 1e-12 of their reference are written as 0 (see `NOISE`), so
-    that the table is the same on every processor. All other numbers are kept, however small.
+    Notes
+    -----
+    Numbers smaller than 1e-12 of their reference are written as 0 (see `NOISE`), so that the table
+    is the same on every processor. All other numbers are kept, however small.
     """
     if not re.fullmatch(r"[a-z0-9-]+", name):
         raise ValueError(

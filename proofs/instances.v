@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax moduli one_line open_domain optimum parts privacy range release_error shipped six_cells strategies weighing within.
+From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax moduli one_line open_domain optimum parts privacy projected range release_error shipped six_cells stationary strategies weighing within.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -189,3 +189,32 @@ Proof. by rewrite /parts.size_of ltr0n (bigD1 (lift ord0 ord0)). Qed.
 Definition split_private := @parts.split_private R 3 m U first_user others apart.
 Definition split_guarantee := @parts.split_guarantee R 3 m U first_user others apart some_first some_others.
 Definition six_cells_private := @six_cells.six_cells_private R 3 m first_user some_first.
+
+(* stationary: the weight x + 1 / (1 + x) of a ratio x, which has the slope 1 - 1 / (1 + x) ^ 2. *)
+Definition weight_of_ratio (x : R) : R := x + (1 + x)^-1.
+Definition slope_of_weight (x : R) : R := 1 - (1 + x) ^- 2.
+Lemma slope : stationary.has_slope weight_of_ratio slope_of_weight.
+Proof.
+have pos (x : R) : 0 <= x -> 0 < 1 + x by move=> x0; linear.
+rewrite /weight_of_ratio /slope_of_weight; split=> [x y /pos a0 /pos b0|x y x0 xy|||x /pos a0].
+- have [a aE] : {a | a = 1 + x} by exists (1 + x).
+  have [b bE] : {b | b = 1 + y} by exists (1 + y).
+  have [-> ->] : x = a - 1 /\ y = b - 1 by rewrite aE bE; split; ring.
+  rewrite ![1 + (_ - 1)]addrC !subrK -subr_ge0; move: a0 b0; rewrite -aE -bE => a0 b0.
+  have -> : b - 1 + b^-1 - (a - 1 + a^-1 + (1 - a ^- 2) * (b - 1 - (a - 1))) = (a - b) ^+ 2 / (a ^+ 2 * b).
+    by field; rewrite !gt_eqF.
+  by rewrite divr_ge0 ?sqr_ge0 // mulr_ge0 ?sqr_ge0 // ltW.
+- have [a0 b0] : 0 < 1 + x /\ 0 < 1 + y by split; linear.
+  rewrite ltr_add2l ltr_opp2 ltf_pinv ?posrE ?exprn_gt0 // ltr_sqr ?nnegrE ?(ltW a0) ?(ltW b0) //.
+  by rewrite ltr_add2l.
+- by rewrite addr0 expr1n invr1 subrr.
+- by rewrite addr0 invr1 add0r ltr01.
+by rewrite ltr_subl_addr ltr_addl invr_gt0 exprn_gt0.
+Qed.
+Definition weighed_convex := @stationary.weighed_convex R 3 m U _ _ U0 Npos slope.
+Definition best_in_piece := @stationary.best_in_piece R 3 m U _ _ U0 Npos slope.
+Definition best_of_all := @stationary.best_of_all R 3 m U _ _ U0 Npos slope.
+
+(* projected: the total width 100. *)
+Lemma S_pos : 0 < 100%:R :> R. Proof. by rewrite ltr0n. Qed.
+Definition projected_worst := @projected.projected_worst R 3 m U 100%:R U0 Npos S_pos.

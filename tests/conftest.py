@@ -20,16 +20,18 @@ settings.register_profile(
 settings.register_profile("short", settings.get_profile("book"), max_examples=10)
 settings.load_profile("book")
 
-SLOW = [Path(__file__).parent / place for place in ("proofs", "site/pages")]
+SLOW = [Path(__file__).parent / folder for folder in ("proofs", "site/pages")]
 """Tests that need Coq, or a built book and a browser."""
 
 
 def pytest_collection_modifyitems(items):
     """Mark as slow: these folders, tests of Spark, and tests of chapters beyond the paper."""
     for item in items:
-        of_a_chapter = item.path.name.startswith("test_page_") and item.path.parent.name != "paper"
+        is_of_a_chapter = (
+            item.path.name.startswith("test_page_") and item.path.parent.name != "paper"
+        )
         on_spark = "spark" in item.nodeid.lower()
-        if of_a_chapter or on_spark or any(map(item.path.is_relative_to, SLOW)):
+        if is_of_a_chapter or on_spark or any(map(item.path.is_relative_to, SLOW)):
             item.add_marker("slow")
 
 

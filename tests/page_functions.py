@@ -27,18 +27,18 @@ def functions_of(page, **names):
 
 def glued(page):
     """Return the stored values that the page's cells pass to its sentences and captions."""
-    kind, found = "application/papermill.record/text/plain", {}
+    kind, values = "application/papermill.record/text/plain", {}
     for cell in nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells:
         for output in cell.get("outputs", []):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name", "table ")
             if not name.startswith("table "):  # those record how a CSV file was made
-                found[name] = ast.literal_eval(output.data[kind])
-    return found
+                values[name] = ast.literal_eval(output.data[kind])
+    return values
 
 
 def tables(page):
     """Return the stored tables of a page as lists of rows; repeat entries that span rows."""
-    found = []
+    page_tables = []
     for cell in nbformat.read(BOOK / f"{page}.ipynb", as_version=4).cells:
         for output in cell.get("outputs", []):
             html = BeautifulSoup(output.get("data", {}).get("text/html", ""), "html.parser")
@@ -48,5 +48,5 @@ def tables(page):
             ]
             for above, row in pairwise(rows):
                 row[:0] = above[: len(above) - len(row)]
-            found += [rows] if rows else []
-    return found
+            page_tables += [rows] if rows else []
+    return page_tables

@@ -19,36 +19,36 @@ def matrix(rows, n):
     return coo_matrix((x, (i, j)), shape=(len(rows), n)).tocsr()
 
 
-def neighbours(apart):
-    return zip(*(indices.tolist() for indices in np.nonzero(apart == 1)), strict=True)
+def neighbours(distances):
+    return zip(*(indices.tolist() for indices in np.nonzero(distances == 1)), strict=True)
 
 
-def least_error(values, apart, weight):
+def least_error(values, distances, weight):
     """The least sup |f - g| + weight * sensitivity of g, over all functions g of datasets."""
-    return _estimator(values, apart, weight, None)
+    return _estimator(values, distances, weight, None)
 
 
-def least_bias(values, apart, sensitivity):
+def least_bias(values, distances, sensitivity):
     """The least sup |f - g| over all functions g with at most this sensitivity."""
-    return _estimator(values, apart, 0.0, sensitivity)
+    return _estimator(values, distances, 0.0, sensitivity)
 
 
-def _estimator(values, apart, weight, most):
+def _estimator(values, distances, weight, max_bias):
     n = len(values)
     bias, change = n, n + 1
     rows = [{i: sign, bias: -1.0} for i in range(n) for sign in (1.0, -1.0)]
     limits = [sign * value for value in values for sign in (1.0, -1.0)]
-    rows += [{i: 1.0, j: -1.0, change: -1.0} for i, j in neighbours(apart)]
+    rows += [{i: 1.0, j: -1.0, change: -1.0} for i, j in neighbours(distances)]
     limits += [0.0] * (len(rows) - len(limits))
     cost = np.zeros(n + 2)
     cost[[bias, change]] = 1, weight
-    return solve(cost, rows, limits, [(None, None)] * n + [(0, None), (0, most)])
+    return solve(cost, rows, limits, [(None, None)] * n + [(0, None), (0, max_bias)])
 
 
-def least_vector_error(values, apart, weight):
+def least_vector_error(values, distances, weight):
     """As `least_error` for vectors f(D), of shape (n, G), with the l1 norm as distance."""
     n, g = values.shape
-    part = lambda i, k: i * g + k  # noqa: E731
+    column = lambda i, k: i * g + k  # noqa: E731
     bias, change, n_variables = n * g, n * g + 1, n * g + 2
     rows, limits, sums = [], [], []
     for i in range(n):  # slack variables bound each |g_k - f_k|
@@ -56,16 +56,16 @@ def least_vector_error(values, apart, weight):
         n_variables += g
         for k, s in enumerate(slack):
             for sign in (1.0, -1.0):
-                rows.append({part(i, k): sign, s: -1.0})
+                rows.append({column(i, k): sign, s: -1.0})
                 limits.append(sign * values[i, k])
         sums.append(dict.fromkeys(slack, 1.0) | {bias: -1.0})
-    for i, j in neighbours(apart):
+    for i, j in neighbours(distances):
         if i < j:
             slack = range(n_variables, n_variables + g)
             n_variables += g
             for k, s in enumerate(slack):
                 for sign in (1.0, -1.0):
-                    rows.append({part(i, k): sign, part(j, k): -sign, s: -1.0})
+                    rows.append({column(i, k): sign, column(j, k): -sign, s: -1.0})
                     limits.append(0.0)
             sums.append(dict.fromkeys(slack, 1.0) | {change: -1.0})
     cost = np.zeros(n_variables)
@@ -83,17 +83,18 @@ def least_risk(values, steps, eps):
     outputs = np.unique(values)
     n, k = len(values), len(outputs)
     risk = n * k
-    at = np.arange(n * k).reshape(n, k)
+    columns = np.arange(n * k).reshape(n, k)
     gaps = abs(np.subtract.outer(values, outputs))
     rows = [
-        dict(zip(at[i].tolist(), gaps[i].tolist(), strict=True)) | {risk: -1.0} for i in range(n)
+        dict(zip(columns[i].tolist(), gaps[i].tolist(), strict=True)) | {risk: -1.0}
+        for i in range(n)
     ]
     rows += [
-        {int(at[i, y]): 1.0, int(at[j, y]): -np.exp(eps)}
+        {int(columns[i, y]): 1.0, int(columns[j, y]): -np.exp(eps)}
         for i, j in neighbours(steps)
         for y in range(k)
     ]
-    total = [dict.fromkeys(at[i].tolist(), 1.0) for i in range(n)]
+    total = [dict.fromkeys(columns[i].tolist(), 1.0) for i in range(n)]
     cost = np.zeros(n * k + 1)
     cost[risk] = 1
     return solve(cost, rows, np.zeros(len(rows)), (0, None), total, np.ones(n))

@@ -40,8 +40,8 @@ def budgets(draw, n_users=6):
 
 def collections(max_samples=24):
     """Users; built from counts, so that Hypothesis prints these when a test fails."""
-    few = counts.filter(lambda values: sum(values) <= max_samples)
-    return st.builds(ud.Contributions, few, fractions)
+    bounded_counts = counts.filter(lambda values: sum(values) <= max_samples)
+    return st.builds(ud.Contributions, bounded_counts, fractions)
 
 
 @st.composite

@@ -48,10 +48,10 @@ GOOD = (
     | {"weights": [2, 1], "project": True, "radius": 1, "below": 0}
     | {"squares": [61.0, 16.0], "d": 2, "sigma": 1, "least_total": 3, "values": [0, 1, 2]}
     | dict.fromkeys(["threshold_share", "noise_share", "share"], 0.5)
-    | {"centred": True, "measure": "uniform"}
+    | {"centred": True, "measure": "uniform", "of": "trips"}
 )
-GROUPED = ["influence", "influence_threshold", "modulus_of_several_means", "opt_several_means"]
-GROUPED += ["error_of_several_means", "error_of_divided_budget"]
+WITH_GROUPS = ["influence", "influence_threshold", "modulus_of_several_means", "opt_several_means"]
+WITH_GROUPS += ["error_of_several_means", "error_of_divided_budget"]
 GOOD_FOR = {
     "release_mean": {"total_width": None},  # with a width, the objective has no effect
     "as_measurement": {
@@ -62,7 +62,7 @@ GOOD_FOR = {
     "Clipping": {"lower": [0, 0], "upper": [1, 1]},
     "error_sweep": {"eps": (1,)},
     "mean_error_sweep": {"eps": (1,), "mean_errors": {"AKMV": ud.akmv_mean_error}},
-    **{name: {"counts": [[2], [1]]} for name in GROUPED},
+    **{name: {"counts": [[2], [1]]} for name in WITH_GROUPS},
     "opt_several_means": {"counts": [[2], [1]], "sums": [[11.0], [4.0]]},
     "opt_variance": {"budget": 2},  # with a smaller budget, the output is constant
     "mean_in_ball": {"sums": [[6.0], [4.0]]},
@@ -77,13 +77,19 @@ CLASSES = (
     beyond.PrivateThreshold,
     beyond.StaircaseNoise,
 )
-RELEASED = ["plan", "user_counts", "private_mean", "release_mean", "private_mean_protected_counts"]
+RELEASE_FUNCTIONS = [
+    "plan",
+    "user_counts",
+    "private_mean",
+    "release_mean",
+    "private_mean_protected_counts",
+]
 FUNCTIONS = {
     f"beyond.{name}" if module is beyond and name in ud.__all__ else name: function
     for module, names in {
         ud: ud.__all__,
         beyond: beyond.__all__,
-        release: [*RELEASED, "as_measurement"],
+        release: [*RELEASE_FUNCTIONS, "as_measurement"],
     }.items()
     for name, function in ((name, getattr(module, name)) for name in names)
     if inspect.isfunction(function) or function in CLASSES
@@ -100,7 +106,7 @@ def call(name, **changed):
     return FUNCTIONS[name](**{parameter: good[parameter] for parameter in parameters} | changed)
 
 
-def taking(argument):
+def functions_with(argument):
     return [n for n, f in FUNCTIONS.items() if argument in inspect.signature(f).parameters]
 
 
@@ -134,27 +140,27 @@ def shown(argument, value):
     return value, f"{argument} of type {type(value).__name__}"
 
 
-BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
+WITH_BOUND = ["Contributions", "geometric_collection", "extreme_collection"]
 MODULI = ["modulus_of_weighted_mean", "modulus_of_protected_mean"]  # they take `upper`, not `users`
 RECORDS = ["private_mean", "private_mean_protected_counts"]
-TAKING_COLUMNS = sorted({*taking("user")} - {"as_measurement"})  # which takes names only
+WITH_COLUMNS = sorted({*functions_with("user")} - {"as_measurement"})  # which takes names only
 RANGES, SWEEPS = [*RECORDS, "plan", "as_measurement"], ["error_sweep", "mean_error_sweep"]
-BUDGET = sorted({*taking("eps")} - {*SWEEPS, "plan"})
+BUDGET = sorted({*functions_with("eps")} - {*SWEEPS, "plan"})
 BALL = ["clip_to_ball", "mean_in_ball", "ball_mean_error"]
 # The functions that take any law in place of a budget.
-BY_LAW = sorted({*taking("budget")} - {"optimality_factor"})
+BY_LAW = sorted({*functions_with("budget")} - {"optimality_factor"})
 GAUSS = beyond.GaussianNoise(1)
-RELEASES = ["private_mean", "release_mean", "as_measurement"]
-BOUNDED = sorted({*BY_LAW} - {*RELEASES})
-OWN = {"release_mean", "opt_several_means", *BALL}  # own rules; release_mean quotes no data
-DATA = sorted({*taking("sums")} - OWN)
+BY_RELEASED_LAW = ["private_mean", "release_mean", "as_measurement"]
+BY_LAW_WITHOUT_RELEASE = sorted({*BY_LAW} - {*BY_RELEASED_LAW})
+WITH_OTHER_RULES = {"release_mean", "opt_several_means", *BALL}  # release_mean quotes no data
+DATA = sorted({*functions_with("sums")} - WITH_OTHER_RULES)
 VARIANCE = ["capped_variance", "opt_variance"]
-SUMMED = [*sorted({*DATA} - {*VARIANCE}), "release_mean"]  # functions of sums alone
-SCATTER = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
-COUNTS, CLIPS, WIDTHS = ["Contributions"], taking("clipping"), taking("total_width")
-WEIGHED = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
+WITH_SUMS_ONLY = [*sorted({*DATA} - {*VARIANCE}), "release_mean"]  # functions of sums alone
+WITH_SPREAD = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
+COUNTS, CLIPS, WIDTHS = ["Contributions"], functions_with("clipping"), functions_with("total_width")
+WITH_WEIGHTS = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
 PROTECTED_COUNTS = ["private_mean_protected_counts"]
-RANKED = ["private_quantile", "quantile_cells", "quantile_log_density"]
+WITH_RANK = ["private_quantile", "quantile_cells", "quantile_log_density"]
 BEYOND = ud.Clipping([Fraction(0)] * 2, [Fraction(21, 2)] * 2)
 NAMES = "user", "value"
 MASKED = np.ma.array([1, 2], mask=[0, 1])
@@ -195,16 +201,17 @@ CALLABLE = T, msg("must be callable, got", "uniform", 3)
 # (argument, functions, exception, bad values), and perhaps another exception with its values.
 REFUSED = [
     # Arguments that mean the same everywhere.
-    ("users", taking("users"), T, msg("users of type", None, [2, 1])),
-    ("rng", taking("rng"), *SEED),
+    ("users", functions_with("users"), T, msg("users of type", None, [2, 1])),
+    ("rng", functions_with("rng"), *SEED),
     ("eps", BUDGET, *EPS),
     ("eps", BUDGET, T, [GAUSS]),
-    ("budget", taking("budget"), *EPS),
+    ("budget", functions_with("budget"), *EPS),
     ("budget", ["optimality_factor"], T, [GAUSS]),
-    ("objective", taking("objective"), V, [None, *msg("'bound', 'l1', 'mse', got", "l2")]),
+    ("objective", functions_with("objective"), V, [None, *msg("'bound', 'l1', 'mse', got", "l2")]),
     ("total_width", WIDTHS, *SIZE),
-    ("centre", taking("centre"), *SIZE),
-    ("centre", taking("centre"), V, [11, -1e-9]),
+    ("centre", functions_with("centre"), *SIZE),
+    ("centre", functions_with("centre"), V, [11, -1e-9]),
+    ("of", RECORDS, T, msg("must be text", 3, None)),
     ("clipping", CLIPS, V, msg("got 4 intervals", ud.Clipping([0] * 4, [1] * 4))),
     ("clipping", CLIPS, V, msg("got 1 intervals", ud.Clipping([0], [1]))),
     ("clipping", CLIPS, V, msg("clipping.upper[1]=11.0", ud.Clipping([0, 0], [10, 11]))),
@@ -213,7 +220,7 @@ REFUSED = [
     ("sums", DATA, V, [[4.0, 21.0], [4.0, NAN], *msg("shape (", [1.0, 2.0, 3.0])]),
     ("sums", DATA, T, msg("<U1", ["1", "2"])),
     # The paper's collections and intervals.
-    ("upper", [*BOUND, *MODULI, *GROUPED], *UPPER),
+    ("upper", [*WITH_BOUND, *MODULI, *WITH_GROUPS], *UPPER),
     ("upper", ["Contributions", "extreme_collection"], V, [1e308]),
     ("counts", COUNTS, V, [[1, 0], [1, 1, -3], [2**63], [1, 2**63], [2**70], [EDGE]]),
     ("counts", COUNTS, V, [*msg("shape (", [], [[1, 2]], 3), *msg("equal", [[1], [1, 2]])]),
@@ -237,9 +244,9 @@ REFUSED = [
     ("sigma", ["GaussianNoise"], *POSITIVE, V, [9e-101, 2e100]),
     ("scale", ["noisy_error"], *REALS, V, [[1, -1.0]]),
     ("bias", ["noisy_error"], *REALS, V, msg("range of floats, got bias[0]=1e+400 (", [HUGE, 0])),
-    ("weights", WEIGHED, *REALS, V, [[1, -1.0], *msg("weights=[0, 0]", [0, 0])]),
-    ("weights", WEIGHED, V, msg("weights of shape (", [1], 1, [[1, 2]])),
-    ("project", taking("project"), *TRUTH),
+    ("weights", WITH_WEIGHTS, *REALS, V, [[1, -1.0], *msg("weights=[0, 0]", [0, 0])]),
+    ("weights", WITH_WEIGHTS, V, msg("weights of shape (", [1], 1, [[1, 2]])),
+    ("project", functions_with("project"), *TRUTH),
     # Moduli of continuity.
     ("values", ["Modulus"], *REALS, V, [[0.0, 2.0, 1.0], [1.0]]),
     ("values", ["Modulus"], V, msg("shape (", [], 0, [[0, 1]])),
@@ -250,14 +257,14 @@ REFUSED = [
     # Variances and several means.
     ("squares", VARIANCE, *REALS, V, [[61, 15.9], [61, 40.1], *msg("shape (1,)", [61.0])]),
     ("cap", VARIANCE[:1], *SIZE),
-    ("counts", GROUPED, V, msg("got counts[1, 0]=-1", [[2], [-1]])),
-    ("counts", GROUPED, V, msg("no samples in counts[:, 1]", [[2, 0], [1, 0]])),
-    ("counts", GROUPED, V, msg("shape (", [], [2, 1], 3, [[[1]]], [[], []])),
-    ("counts", GROUPED, V, msg("counts[0, 0]=9007199254740993", [[EDGE], [1]])),
-    ("counts", GROUPED, V, msg("a sum of about 9.0072e+15", [[2**53], [1]])),
-    ("counts", GROUPED, V, msg("a sum of about 1.84467e+19", [[2**53]] * 2048)),
-    ("counts", GROUPED, T, msg("counts[0, 0]=1.5", [[1.5], [1]]), T, msg("masked", MASKED)),
-    ("upper", GROUPED, V, [1e308]),
+    ("counts", WITH_GROUPS, V, msg("got counts[1, 0]=-1", [[2], [-1]])),
+    ("counts", WITH_GROUPS, V, msg("no samples in counts[:, 1]", [[2, 0], [1, 0]])),
+    ("counts", WITH_GROUPS, V, msg("shape (", [], [2, 1], 3, [[[1]]], [[], []])),
+    ("counts", WITH_GROUPS, V, msg("counts[0, 0]=9007199254740993", [[EDGE], [1]])),
+    ("counts", WITH_GROUPS, V, msg("a sum of about 9.0072e+15", [[2**53], [1]])),
+    ("counts", WITH_GROUPS, V, msg("a sum of about 1.84467e+19", [[2**53]] * 2048)),
+    ("counts", WITH_GROUPS, T, msg("counts[0, 0]=1.5", [[1.5], [1]]), T, msg("masked", MASKED)),
+    ("upper", WITH_GROUPS, V, [1e308]),
     ("sums", ["opt_several_means"], V, msg("sums[0, 0]=21.0", [[21.0], [4]])),
     ("sums", ["opt_several_means"], V, msg("got sums[1, 0]=-1.0", [[11.0], [-1]])),
     ("sums", ["opt_several_means"], V, msg("of shape (", [11.0, 4.0], [[11.0, 4.0]])),
@@ -266,15 +273,15 @@ REFUSED = [
     ("share", ["PrivateThreshold"], *SIZE, V, [0, 1, 1.5]),
     ("centred", ["PrivateThreshold"], *TRUTH),
     ("measure", ["PrivateThreshold"], V, [None, *msg("'uniform', 'logarithmic', got", "log")]),
-    ("rank", RANKED, *COUNT),
+    ("rank", WITH_RANK, *COUNT),
     ("t", ["quantile_log_density"], V, [[NAN], *msg("of floats", [-HUGE])]),
     ("law", ["capped_mean_error"], T, msg("law of type list and shape (2,)", [1, 2])),
     *[(share, ["akmv_mean_error"], *POSITIVE) for share in ("threshold_share", "noise_share")],
     ("below", ["akmv_mean_error"], *REAL),
     ("sums", ["release_mean", "simulate_akmv_error"], V, msg("shape (1, 2)", [SUMS])),
     # Random datasets, sweeps, the trade-off.
-    ("n_trials", taking("n_trials"), *COUNT),
-    ("n_trials", SCATTER, V, [1]),
+    ("n_trials", functions_with("n_trials"), *COUNT),
+    ("n_trials", WITH_SPREAD, V, [1]),
     ("variance", ["gaussian_sums"], *POSITIVE, V, msg("U^2 = 100, got variance=101", 101)),
     ("correlation", ["correlated_sums"], *SIZE, V, [1.01], T, [None]),
     *[(shape, ["beta_sums"], *POSITIVE) for shape in ("a", "b")],
@@ -300,8 +307,8 @@ REFUSED = [
     ("sums", BALL[1:], V, msg("shape (", [1.0, 2.0], [[1.0]], [[], []], [[[], []]])),
     ("sums", BALL, T, msg("<U1", [["1"], ["2"]])),
     # Releases.
-    ("budget", RELEASES, T, msg("StaircaseNoise", beyond.StaircaseNoise(1))),
-    ("budget", RELEASES, V, msg("sigma", beyond.GaussianNoise(1e100))),
+    ("budget", BY_RELEASED_LAW, T, msg("StaircaseNoise", beyond.StaircaseNoise(1))),
+    ("budget", BY_RELEASED_LAW, V, msg("sigma", beyond.GaussianNoise(1e100))),
     ("budget", RECORDS[:1], V, [1e-15]),
     ("eps", RECORDS[1:], V, [1e-15]),
     ("budget", ["release_mean"], V, [1e-13, *msg("2^-40", 2.0**-40 * (1 - 2**-53))]),
@@ -321,7 +328,7 @@ REFUSED = [
     ("value", RECORDS, V, msg("shape (3, 1)", np.ones((3, 1)))),
     ("value", RECORDS, T, [None, *msg("type str", np.array([1, "2", 3], object))]),
     ("value", RECORDS, T, msg("complex", [1j, 2j, 3j], np.array([1j, 2j, 3j]))),
-    ("user", TAKING_COLUMNS, V, msg("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
+    ("user", WITH_COLUMNS, V, msg("not be missing", [None, "b", "b"], [NAN, 1.0, 2.0])),
     ("user", ["user_counts"], V, msg("at least one valid row", [])),
     ("user", RECORDS, T, msg("pass `data=`", "who")),
     ("cap", PROTECTED_COUNTS, *COUNT, V, msg("at most", 2**31 + 1)),
@@ -349,21 +356,21 @@ def result_of(name, method, **changed):
     return run
 
 
-SCALED = ["laplace", "laplace_mean_error", "akmv", "akmv_error"]
+WITH_NOISE_SCALE = ["laplace", "laplace_mean_error", "akmv", "akmv_error"]
 TINY = {"budget": 3e-308}
 SQUARES = {"budget": beyond.StaircaseNoise(1e-200), "objective": "mse"}
-BY_OBJECTIVE = sorted({*taking("budget")} & {*taking("objective")})
+BY_OBJECTIVE = sorted({*functions_with("budget")} & {*functions_with("objective")})
 THIRD = Fraction(10**400, 3)
 THREE, OTHERS = {"t": [1, 2, 3]}, {"users": ud.Contributions([1, 1, 1], 10)}
 PAIRS = beyond.Modulus([0, 1, 1, 2])
-SQUARED = ["modulus_of_variance", "variance_cap", *VARIANCE]
+WITH_SQUARE_OF_BOUND = ["modulus_of_variance", "variance_cap", *VARIANCE]
 BIG = [(x, ud.Contributions([1], x)) for x in (1e-155, 1e155, Fraction(2**520))]
 LAWS = beyond.LaplaceNoise(1), beyond.StaircaseNoise(1), GAUSS
 
 # Refusals that depend on several arguments, or come from other functions and methods.
 ALSO_REFUSED = [
     (V, "user", "not be missing", "as_measurement", {"data": {"user": [None], "value": [1.0]}}),
-    *[(V, "eps", "finite noise", name, {"eps": 3e-308}) for name in SCALED],
+    *[(V, "eps", "finite noise", name, {"eps": 3e-308}) for name in WITH_NOISE_SCALE],
     (V, "eps", "finite noise", "clipped_mean", TINY),
     (V, "eps", "finite noise", "clipped_mean", {"budget": beyond.StaircaseNoise(3e-308)}),
     (V, "eps", "finite noise", "clipped_mean_error", {"total_width": 10} | TINY),
@@ -409,8 +416,15 @@ ALSO_REFUSED = [
     (V, "total_width", "be finite and at least 0", USERS.surplus, [INF]),
     (V, "error", "error=0", result_of("plan", "smallest_eps"), [0]),
     (V, "error", "error=5", result_of("plan", "smallest_eps"), [5]),
-    *[(V, "users", f"upper={x!r}", name, {"users": users}) for x, users in BIG for name in SQUARED],
-    *[(V, "users", "U^2 N", n, {"users": ud.Contributions([2**53], 1e150)}) for n in SQUARED],
+    *[
+        (V, "users", f"upper={x!r}", name, {"users": users})
+        for x, users in BIG
+        for name in WITH_SQUARE_OF_BOUND
+    ],
+    *[
+        (V, "users", "U^2 N", n, {"users": ud.Contributions([2**53], 1e150)})
+        for n in WITH_SQUARE_OF_BOUND
+    ],
     *[(V, "x", f"x={x}", PAIRS.majorant, [x]) for x in (-1, INF)],
     (T, "x", "'1'", PAIRS.majorant, ["1"]),
     *[(V, "sensitivity", f"sensitivity={x}", PAIRS.smallest_bias, [x]) for x in (-1, NAN)],
@@ -440,7 +454,7 @@ EXTREMES = {"akmv": [3e-305], "akmv_error": [3e-305], "simulate_akmv_error": [3e
 EXTREMES |= {"akmv_mean_error": [1e-300, 1e300], "minimax_lower_bound": [1e300]}
 EXTREMES |= {"opt_worst_case": [1e-307], "StaircaseNoise": [1400], "LaplaceNoise": [3e-308]}
 ACCEPTED = [
-    ("upper", BOUND, [2**53, Fraction(10**40, 3), 8e300]),
+    ("upper", WITH_BOUND, [2**53, Fraction(10**40, 3), 8e300]),
     ("counts", ["Contributions", "plan"], [(1, 2), np.int8([1, 2]), np.uint64([1, 2])]),
     ("counts", ["Contributions"], [np.array([np.int64(1), 2], object), [2**53], [2**53 - 1, 1]]),
     ("max_count", ["extreme_collection"], [1, 10**15]),
@@ -454,7 +468,7 @@ ACCEPTED = [
         [*sorted({*DATA} - {*VARIANCE}), "release_mean"],
         [[20 * (1 + 5e-10), -5e-10], [Fraction(1, 3), 4]],
     ),
-    ("budget", BOUNDED, [beyond.GaussianNoise(1e100)]),
+    ("budget", BY_LAW_WITHOUT_RELEASE, [beyond.GaussianNoise(1e100)]),
     ("budget", BY_LAW, [GAUSS, beyond.GaussianNoise(1e-100)]),
     ("budget", ["beyond.opt_worst_case"], [1e-307]),
     ("sensitivity", ["noise_scale"], [0, Fraction(1, 3), [[0.5], [2]]]),
@@ -462,28 +476,32 @@ ACCEPTED = [
     ("sums", BALL[1:], [[[10, 0], [3, 4]], [[10 * (1 + 5e-10)], [0]]]),
     ("budget", BALL[1:], ["0.5", Fraction(1, 3)]),
     ("radius", ["clip_to_ball"], [0, Fraction(1, 3)]),
-    ("weights", WEIGHED, [[1, 0], [5e-324, 1e308], [Fraction(1, 3), 2]]),
+    ("weights", WITH_WEIGHTS, [[1, 0], [5e-324, 1e308], [Fraction(1, 3), 2]]),
     ("total_width", WIDTHS, [0, 10**9, Fraction(1, 3)]),
-    ("centre", taking("centre"), [0, 10, Fraction(1, 3), None]),
-    ("n_trials", SCATTER, [2]),
+    ("centre", functions_with("centre"), [0, 10, Fraction(1, 3), None]),
+    ("n_trials", WITH_SPREAD, [2]),
     ("n_trials", ["uniform_sums", "gaussian_sums", "beta_sums", "correlated_sums"], [1]),
     ("variance", ["gaussian_sums"], [100, None]),
     ("bias", ["noisy_error"], [[-(2**53), -107], [Fraction(2**1024 - 2**971), 0]]),
     ("law", ["capped_mean_error"], [LAW._replace(log_density=None)]),
-    ("budget", RELEASES, [beyond.GaussianNoise(2.0**20)]),
+    ("budget", BY_RELEASED_LAW, [beyond.GaussianNoise(2.0**20)]),
     *[("eps", [name], values) for name, values in EXTREMES.items()],
     ("budget", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
     ("eps", SWEEPS, [[1, "0.5", Fraction(1, 3)], np.array([0.5]), {0.5: 1}.keys()]),
     ("centres", ["tradeoff"], [[10], 5, None]),
     ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
     ("value", RECORDS, [[0, 10, 10.0], np.uint8([5, 6, 4]), [5, Decimal("6.5"), Fraction(1, 3)]]),
-    ("user", TAKING_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
-    ("project", taking("project"), [np.False_]),
+    ("user", WITH_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
+    ("project", functions_with("project"), [np.False_]),
     ("cap", PROTECTED_COUNTS, [2**31]),
     ("reach", PROTECTED_COUNTS, [1e9]),
-    ("upper", MODULI + sorted({*GROUPED} - {"opt_several_means"}), [2**53, Fraction(7, 3), 2e307]),
+    (
+        "upper",
+        MODULI + sorted({*WITH_GROUPS} - {"opt_several_means"}),
+        [2**53, Fraction(7, 3), 2e307],
+    ),
     ("upper", ["opt_several_means"], [2**53, Fraction(10**40, 3), 2e305]),
-    ("counts", GROUPED[:3] + GROUPED[4:], [[[1]], np.int8([[1, 2]]), [[0], [2**53]]]),
+    ("counts", WITH_GROUPS[:3] + WITH_GROUPS[4:], [[[1]], np.int8([[1, 2]]), [[0], [2**53]]]),
     ("squares", VARIANCE, [[61, 16 - 5e-9], [61, 40 + 5e-9], [Fraction(121, 2), 16]]),
     ("sums", VARIANCE, [[11, 4.0], [11 + 1e-9, 4], [Fraction(11), 4]]),
     ("cap", VARIANCE[:1], [0, 5e-324, 1e308, Fraction(1, 3)]),
@@ -583,17 +601,17 @@ GOOD_CALLS = [(name, {}) for name in FUNCTIONS] + [
 def fault_of_refusal(error, argument, words, function, arguments):
     """Describe what is wrong with a refusal; None if nothing is."""
     attempt = as_called(function, arguments)
-    wanted = f"a {error.__name__} about `{argument}` that says {words!r}"
+    expected = f"a {error.__name__} about `{argument}` that says {words!r}"
     try:
         function(*arguments) if callable(function) else call(function, **arguments)
     except Exception as refusal:  # of any type: the next lines compare it
-        found = f"{type(refusal).__name__}: {refusal}"
+        actual = f"{type(refusal).__name__}: {refusal}"
         # The rule follows "must"; a message may name a second argument as well.
         rule = rf"(`user` and )?`{argument}[^`]*`( and `upper`)? must (?!(be )?None)"
         if type(refusal) is error and re.match(rule, str(refusal)) and words in str(refusal):
             return None
-        return f"{attempt} should raise {wanted}; it raises {found}"
-    return f"{attempt} should raise {wanted}; it is accepted"
+        return f"{attempt} should raise {expected}; it raises {actual}"
+    return f"{attempt} should raise {expected}; it is accepted"
 
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
@@ -626,25 +644,25 @@ def test_extreme_but_valid_calls_are_accepted(attempt):
     attempt()
 
 
-DRAWN = """
+DRAW_TWICE = """
 import test_bad_input as t
 
-for name in t.taking("rng"):
+for name in t.functions_with("rng"):
     print(name, *(repr(t.call(name, rng=None)).replace("\\n", "") for _ in range(2)), sep="|")
 """
 
 
 def test_without_a_seed_no_two_calls_are_alike():
     """Whether made by one process or by two, so that each process draws fresh entropy."""
-    python = [sys.executable, "-W", "ignore", "-c", DRAWN]
+    python = [sys.executable, "-W", "ignore", "-c", DRAW_TWICE]
     lines = []
     for _ in range(2):
         output = subprocess.check_output(python, text=True, cwd=Path(__file__).parent)
         lines.append(dict(line.split("|", 1) for line in output.splitlines()))
-    assert set(lines[0]) == {*taking("rng")}
+    assert set(lines[0]) == {*functions_with("rng")}
     for name in lines[0]:
-        drawn = [result for process in lines for result in process[name].split("|")]
-        assert len(set(drawn)) == 4, name
+        results = [result for process in lines for result in process[name].split("|")]
+        assert len(set(results)) == 4, name
 
 
 def test_arrays_are_copied_and_read_only():

@@ -181,18 +181,20 @@ def outcome(reader, value):
 @pytest.mark.parametrize("reader", ACCEPTED)
 def test_a_reader_accepts_good_values(reader):
     for value, expected in ACCEPTED[reader]:
-        found, words = outcome(reader, value), f"{expected!r} of type {type(expected).__name__}"
-        assert found == words, f"`{reader}` should turn {brief(value)} into {words}; got {found}"
+        actual, message = outcome(reader, value), f"{expected!r} of type {type(expected).__name__}"
+        assert actual == message, (
+            f"`{reader}` should turn {brief(value)} into {message}; got {actual}"
+        )
 
 
 @pytest.mark.parametrize("reader", REFUSED)
 def test_a_reader_refuses_bad_values_with_these_messages(reader):
     name = reader if reader in ("upper", "rng") else "x"
     for error, value, words in REFUSED[reader]:
-        found, wanted = outcome(reader, value), f"{error.__name__}: `{name}` must {words}"
+        actual, expected = outcome(reader, value), f"{error.__name__}: `{name}` must {words}"
         exact = words.endswith(".")
-        matches = found == wanted if exact else found.startswith(wanted)
-        assert matches, f"`{reader}` should refuse {brief(value)} with {wanted!r}; got {found!r}"
+        matches = actual == expected if exact else actual.startswith(expected)
+        assert matches, f"`{reader}` should refuse {brief(value)} with {expected!r}; got {actual!r}"
 
 
 def test_arrays_of_reals_are_copies_and_exact_only_if_every_entry_is():
@@ -219,8 +221,8 @@ def test_the_index_of_an_entry_that_is_not_a_fraction_is_named():
 
 
 def test_a_seed_gives_its_generator_and_none_gives_fresh_entropy():
-    drawn = {check.rng(seed).random() for seed in (3, np.int64(3), np.random.SeedSequence(3))}
-    assert drawn == {np.random.default_rng(3).random()}
+    numbers = {check.rng(seed).random() for seed in (3, np.int64(3), np.random.SeedSequence(3))}
+    assert numbers == {np.random.default_rng(3).random()}
     given = np.random.default_rng(1)
     assert check.rng(given) is given
     bits = np.random.PCG64(1)

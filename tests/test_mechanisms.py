@@ -89,8 +89,8 @@ def variance(sums, users, eps, rng):
 
 def one_of_several_means(sums, users, eps, rng):
     counts = np.stack([users.counts, users.counts], axis=1)
-    parts = np.stack([sums, sums], axis=-1)
-    return beyond.opt_several_means(parts, counts, users.upper, 4 * eps, rng=rng)[..., 1]
+    group_sums = np.stack([sums, sums], axis=-1)
+    return beyond.opt_several_means(group_sums, counts, users.upper, 4 * eps, rng=rng)[..., 1]
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_certificate_of_weights_is_the_largest_error_at_a_corner(users, data):
     weight = st.fractions(0, 5, max_denominator=7)
     weights = data.draw(st.lists(weight, min_size=L, max_size=L).filter(any))
     W = sum(weights)
-    parts = [Fraction(int(m), N) - w / W for m, w in zip(users.counts, weights, strict=True)]
-    bias = users.upper * max(abs(sum(p)) for p in itertools.product(*([0, p] for p in parts)))
+    differences = [Fraction(int(m), N) - w / W for m, w in zip(users.counts, weights, strict=True)]
+    bias = users.upper * max(abs(sum(p)) for p in itertools.product(*([0, p] for p in differences)))
     change = users.upper * max(weights) / W
     expected = bias + change / ud.model.read_eps(eps)
     assert beyond.weighted_worst_case_error(users, weights, eps) == expected

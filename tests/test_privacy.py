@@ -44,14 +44,14 @@ def test_log_ratio_of_staircase_noise_is_right_for_each_shift(eps):
     def release(sums, users, rng):
         return [Noisy(Fraction(x), Fraction(1)) for x in sums[:, 0]]
 
-    found = audit.mean_log_ratio(release, pairs, law)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
-    np.testing.assert_allclose(found, eps * np.ceil(shifts), rtol=1e-12)
+    ratios = audit.mean_log_ratio(release, pairs, law)
+    np.testing.assert_allclose(ratios, expected, rtol=1e-12)
+    np.testing.assert_allclose(ratios, eps * np.ceil(shifts), rtol=1e-12)
     np.testing.assert_allclose(audit.mean_log_ratio(release, pairs), shifts, rtol=1e-12)
 
 
 # 2. Mechanisms
-def as_given(budget):
+def identity(budget):
     return budget
 
 
@@ -59,12 +59,12 @@ def optimal(sums, users, eps, objective, law, **options):
     return beyond.opt_worst_case(sums, users, law(eps), objective=objective, **options)
 
 
-def clipped(sums, users, budget, width, centre, law=as_given, **options):
+def clipped(sums, users, budget, width, centre, law=identity, **options):
     U = users.upper
     return beyond.clipped_mean(sums, users, width * U, law(budget), centre=centre * U, **options)
 
 
-def weighted(sums, users, eps, cap, law=as_given, **options):
+def weighted(sums, users, eps, cap, law=identity, **options):
     return beyond.weighted_mean(sums, users, np.minimum(users.counts, cap), law(eps), **options)
 
 
@@ -74,7 +74,7 @@ def squares_of(sums, users):
     return np.where(all_equal, sums * (sums / users.counts), users.upper * sums)
 
 
-def variance(sums, users, budget, law=as_given, **options):
+def variance(sums, users, budget, law=identity, **options):
     return beyond.opt_variance(sums, squares_of(sums, users), users, law(budget), **options)
 
 
@@ -109,8 +109,8 @@ def groups_of(users):
 def several_means(sums, users, eps, **options):
     """Release several means, where each user has the same average in all groups."""
     counts = groups_of(users)
-    parts = sums[..., None] * (counts / users.counts[:, None])
-    return beyond.opt_several_means(parts, counts, users.upper, eps, **options)
+    group_sums = sums[..., None] * (counts / users.counts[:, None])
+    return beyond.opt_several_means(group_sums, counts, users.upper, eps, **options)
 
 
 RANKS = {f"rank {k}": k for k in (1, 2, 4, 20)}
@@ -127,16 +127,18 @@ AUDITS = dict.fromkeys(MEANS, (2000, 1)) | dict.fromkeys(RANKS, (1000, 2)) | {"a
 AUDITS |= dict.fromkeys(["ball", *GAUSSIAN], (400, 4)) | {"several means": (2000, 5)}
 every_eps = pytest.mark.parametrize("eps", BUDGETS)
 ROUNDING = 1e-9
-REACHED = 0.999
+SMALLEST_SHARE_SPENT = 0.999
 
 
 @every_eps
 @pytest.mark.parametrize("name", AUDITS)
 def test_mechanisms_spend_their_budget_and_no_more(name, eps):
-    found = spent(name, eps, *AUDITS[name])
-    less, more = "too little noise for what a user moves", "more noise than necessary"
-    assert found <= eps * (1 + ROUNDING), f"{less}: {found:.6g} is spent, the budget is {eps}"
-    assert found >= REACHED * eps, f"{more}: {found:.6g} is spent, the budget is {eps}"
+    ratio = spent(name, eps, *AUDITS[name])
+    too_little, too_much = "too little noise for what a user moves", "more noise than necessary"
+    assert ratio <= eps * (1 + ROUNDING), f"{too_little}: {ratio:.6g} is spent, the budget is {eps}"
+    assert ratio >= SMALLEST_SHARE_SPENT * eps, (
+        f"{too_much}: {ratio:.6g} is spent, the budget is {eps}"
+    )
 
 
 RELEASES = MEANS | GAUSSIAN | {"ball": beyond.mean_in_ball, "several means": several_means}
@@ -173,8 +175,8 @@ def spent(name, eps, n_pairs, seed=1):
     With a small budget, few users make the variance and the means of two groups constant.
     """
     if eps < 0.2 and name in ("variance", "variance staircase", "several means"):
-        many = [pairs_of_many(sums, None) for sums in OTHERS_SUMS.values()]
-        return max(ratio_of(name, eps)(pairs).max() for pairs in many)
+        pairs_of_many_users = [pairs_of_many(sums, None) for sums in SUMS_OF_OTHERS.values()]
+        return max(ratio_of(name, eps)(pairs).max() for pairs in pairs_of_many_users)
     d = (1 if eps < 0.2 else 3) if "ball" in name else None
     return audit.largest_log_ratio(ratio_of(name, eps), n_pairs, rng=seed, d=d)
 
@@ -182,8 +184,8 @@ def spent(name, eps, n_pairs, seed=1):
 @every_eps
 def test_quantile_of_rank_l_spends_half_of_its_budget(eps):
     ratio = lambda pairs: quantile_log_ratio(pairs, pairs.users.n_users, eps)  # noqa: E731
-    outside = audit.largest_log_ratio(ratio, 500, rng=2)
-    assert REACHED * eps / 2 <= outside <= eps / 2 * (1 + ROUNDING)
+    largest = audit.largest_log_ratio(ratio, 500, rng=2)
+    assert SMALLEST_SHARE_SPENT * eps / 2 <= largest <= eps / 2 * (1 + ROUNDING)
 
 
 def test_akmv_leaves_a_quarter_of_its_budget_unspent_from_rank_l_on():
@@ -193,7 +195,7 @@ def test_akmv_leaves_a_quarter_of_its_budget_unspent_from_rank_l_on():
 
 
 MANY = ud.Contributions([40, *[3] * 20_000], 2)
-OTHERS_SUMS = {
+SUMS_OF_OTHERS = {
     "all samples are U": MANY.largest_sums,
     "all sums are one": np.full(20_001, 6.0),
     "all sums are next to nothing": np.full(20_001, 6e-9),
@@ -211,13 +213,13 @@ def pairs_of_many(sums, d):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sums", OTHERS_SUMS.values(), ids=OTHERS_SUMS)
+@pytest.mark.parametrize("sums", SUMS_OF_OTHERS.values(), ids=SUMS_OF_OTHERS)
 @pytest.mark.parametrize("name", AUDITS)
 def test_many_users_and_long_vectors_spend_their_budget_and_no_more(name, sums):
     pairs = pairs_of_many(sums, 200 if "ball" in name else None)
-    found = ratio_of(name, 0.5)(pairs).max()
+    largest = ratio_of(name, 0.5)(pairs).max()
     budget = 0.25 if name == "akmv" else 0.5  # AKMV's threshold is fixed by the many others
-    assert REACHED * budget <= found <= budget * (1 + ROUNDING)
+    assert SMALLEST_SHARE_SPENT * budget <= largest <= budget * (1 + ROUNDING)
 
 
 # 3. Sums
@@ -230,15 +232,15 @@ def test_influence_on_the_computed_total_never_exceeds_the_width():
         values[1, 1:] = values[0, 1:]
         values[:, 0] = rng.choice([[-1e30, 1e30], [low, high], values[:, 0]])
         total, width = grid_sum(values, low, high)
-        one, other, width = (Fraction(float(x)) for x in (*total, width))
-        moved, limit = abs(other - one), Fraction(float(high)) - Fraction(float(low))
-        found = (
-            f"{n} values: one moves the total by {float(moved)!r}, noise is for {float(width)!r}"
+        first, second, width = (Fraction(float(x)) for x in (*total, width))
+        change, limit = abs(second - first), Fraction(float(high)) - Fraction(float(low))
+        message = (
+            f"{n} values: one moves the total by {float(change)!r}, noise is for {float(width)!r}"
         )
-        assert moved <= width <= limit, f"{found}, the interval is {float(limit)!r} wide"
+        assert change <= width <= limit, f"{message}, the interval is {float(limit)!r} wide"
         assert float(width) >= (high - low) * (1 - 4 * n * 2.0**-50)
         exact = sum(map(Fraction, np.clip(values[0], low, high).tolist()))
-        assert abs(one - exact) <= Fraction(n**2 * max(-low, high)) / 2**50
+        assert abs(first - exact) <= Fraction(n**2 * max(-low, high)) / 2**50
 
 
 def test_totals_do_not_depend_on_the_order():
@@ -299,53 +301,58 @@ def test_laplace_sampler_is_the_inverse_of_its_density(eps):
 def test_staircase_sampler_is_the_inverse_of_its_density(eps):
     """An exponential gives whole units; then a part of a unit and a position in it are drawn."""
     law = beyond.StaircaseNoise(eps)
-    whole, chosen, place = np.meshgrid(
+    units, chosen, position = np.meshgrid(
         np.arange(5.0), [0, law.gamma * (1 - 1e-12), law.gamma, 1], np.linspace(0, 1, 9)[:-1]
     )
-    outside = chosen < law.gamma
+    is_outer = chosen < law.gamma
     for sign in (-1.0, 1.0):
         rng = Recorder(
-            exponential=[whole + 0.5], random=[chosen, place], choice=[np.full(whole.shape, sign)]
+            exponential=[units + 0.5],
+            random=[chosen, position],
+            choice=[np.full(units.shape, sign)],
         )
-        z = law.draw(2.0, whole.shape, rng) / 2.0
+        z = law.draw(2.0, units.shape, rng) / 2.0
         assert rng.calls[0].numbers == (1 / eps,)
         assert rng.calls[-1].numbers == (-1.0, 1.0)
-        part = np.where(outside, 1 - law.gamma + law.gamma * place, (1 - law.gamma) * place)
-        size = -np.expm1(-eps * whole) + np.exp(-eps * whole) * -np.expm1(-eps) * part
+        share = np.where(is_outer, 1 - law.gamma + law.gamma * position, (1 - law.gamma) * position)
+        size = -np.expm1(-eps * units) + np.exp(-eps * units) * -np.expm1(-eps) * share
         np.testing.assert_allclose(distribution(law, z), (1 + sign * size) / 2, atol=1e-12)
 
 
 AKMV = sys.modules["userdp.akmv"]  # the module; `userdp.akmv` itself is the mechanism
 
 
-def law_of(cells, t):
-    inside = np.clip(t[..., None], cells.lower, cells.upper) - cells.lower
-    return np.sum(inside * np.exp(cells.log_density), axis=-1)
+def distribution_of_threshold(cells, t):
+    lengths = np.clip(t[..., None], cells.lower, cells.upper) - cells.lower
+    return np.sum(lengths * np.exp(cells.log_density), axis=-1)
 
 
 @every_eps
 def test_quantile_sampler_is_the_inverse_of_its_density(eps):
-    levels, places = np.meshgrid(np.linspace(0, 1 - 2**-53, 101), np.linspace(0, 1, 11))
+    levels, positions = np.meshgrid(np.linspace(0, 1 - 2**-53, 101), np.linspace(0, 1, 11))
     shape, rank = levels.shape, ud.rank(eps)
     for pairs in audit.hard_pairs(40, rng=7):
         for sums in np.concatenate([pairs.first, pairs.second[:1]]):
             cells = ud.quantile_cells(sums, pairs.users, rank, eps)
-            many = ud.quantile_cells(np.tile(sums, (*shape, 1)), pairs.users, rank, eps)
+            copies = ud.quantile_cells(np.tile(sums, (*shape, 1)), pairs.users, rank, eps)
             (cell, T), again = (
-                AKMV._draw_from(law, Recorder(random=[levels, places]), shape)
-                for law in (cells, many)
+                AKMV._draw_from(law, Recorder(random=[levels, positions]), shape)
+                for law in (cells, copies)
             )
             np.testing.assert_array_equal((cell, T), again)
-            below = law_of(cells, cells.lower[cell])
-            chance = cells.probability[cell]
-            assert np.all(chance > 0)
+            below = distribution_of_threshold(cells, cells.lower[cell])
+            probability = cells.probability[cell]
+            assert np.all(probability > 0)
             np.testing.assert_allclose(
-                law_of(cells, T), below + places * chance, rtol=0, atol=1e-12
+                distribution_of_threshold(cells, T),
+                below + positions * probability,
+                rtol=0,
+                atol=1e-12,
             )
             # A level chooses the cell: from the top, each covers its probability.
             above = np.cumsum(cells.probability)[cell]
             assert np.all(levels <= above + 1e-12)
-            assert np.all(levels >= above - chance - 1e-12)
+            assert np.all(levels >= above - probability - 1e-12)
 
 
 # 5. Calls
@@ -354,17 +361,19 @@ def test_quantile_sampler_is_the_inverse_of_its_density(eps):
 @pytest.mark.parametrize("name", MEANS)
 def test_neighbours_make_the_same_calls_with_the_same_numbers(name, eps):
     """In addition, each dataset of a batch gets the same release as on its own."""
-    wanted = ["exponential", "random", "random", "choice"] if "staircase" in name else ["laplace"]
+    expected = ["exponential", "random", "random", "choice"] if "staircase" in name else ["laplace"]
     for users, first, second in audit.hard_pairs(80, rng=5):
         batch = MEANS[name](first, users, eps, rng=Recorder())
-        for alone, *pair in zip(batch, first, second, strict=True):
+        for release, *pair in zip(batch, first, second, strict=True):
             recorders = Recorder(), Recorder()
             runs = zip(pair, recorders, strict=True)
             outputs = [MEANS[name](sums, users, eps, rng=rng) for sums, rng in runs]
-            one, other = (rng.calls for rng in recorders)
-            assert one == other
-            assert [(call.name, call.size) for call in one] == [(call, ()) for call in wanted]
-            assert outputs[0] == alone
+            first_calls, second_calls = (rng.calls for rng in recorders)
+            assert first_calls == second_calls
+            assert [(call.name, call.size) for call in first_calls] == [
+                (call, ()) for call in expected
+            ]
+            assert outputs[0] == release
 
 
 THRESHOLD = beyond.PrivateThreshold(0.1, centred=True, measure="logarithmic").release
@@ -376,26 +385,26 @@ def test_the_functions_called_do_not_depend_on_who_is_clipped(name):
     users = ud.Contributions([9, *[2] * 39], 1)
     budget = beyond.GaussianNoise(1) if name == "ball" else 0.5
     mechanism = (RELEASES | {"akmv": ud.akmv, "threshold": THRESHOLD})[name]
-    seen = []
+    calls = []
     for ends in ([0.5, 0.5], [1, 0.5], [0, 0.5], [1, 1]):
         sums = users.largest_sums * np.repeat(ends, [1, 39])
         if name == "ball":
             sums = sums[:, None] - users.largest_sums[:, None] / 2
-        seen.append(calls_of(partial(mechanism, sums, users, budget, rng=0)))
-    assert len(seen[0]) > 20
-    assert seen == [seen[0]] * 4
+        calls.append(calls_of(partial(mechanism, sums, users, budget, rng=0)))
+    assert len(calls[0]) > 20
+    assert calls == [calls[0]] * 4
 
 
 # 6. The audit
 @pytest.mark.parametrize("law", ["laplace", "normal"])
 def test_recorder_has_default_draws_and_refuses_other_uses(law):
-    rng, one = Recorder(), Noisy(Fraction(0), Fraction(1))
+    rng, standard = Recorder(), Noisy(Fraction(0), Fraction(1))
     draw = getattr(rng, law)
-    assert (draw(), rng.exponential()) == (one, 1)
-    assert draw(scale=[1.0, 1.0]).tolist() == draw(0.0, 1.0, (2,)).tolist() == [one] * 2
+    assert (draw(), rng.exponential()) == (standard, 1)
+    assert draw(scale=[1.0, 1.0]).tolist() == draw(0.0, 1.0, (2,)).tolist() == [standard] * 2
     numbers = [(law, (0.0, 1.0), ()), ("exponential", (1.0,), ())]
     assert rng.calls == [*numbers, *[(law, (0.0, 1.0, *more), (2,)) for more in ([1.0], [])]]
-    assert (rng.gamma(3).item(), rng.standard_normal((3,)).tolist()) == (one, [1, 0, 0])
+    assert (rng.gamma(3).item(), rng.standard_normal((3,)).tolist()) == (standard, [1, 0, 0])
     with pytest.raises(TypeError):
         np.clip(rng.laplace(0, 1, (3,)), 0, 1)
     for name in ("standard_gamma", "bit_generator"):
@@ -404,14 +413,16 @@ def test_recorder_has_default_draws_and_refuses_other_uses(law):
 
 
 def test_hard_pairs_are_neighbours_and_hard():
-    seen = []
+    properties = []
     for users, first, second in audit.hard_pairs(4000, rng=4):
         assert np.all(np.sum(first != second, axis=1) <= 1)
         assert np.all(np.minimum(first, second) >= 0)
         assert np.all(np.maximum(first, second) <= users.largest_sums)
         ties = np.any(np.diff(np.sort(first, axis=1)) == 0, axis=1)
-        seen.append((users.n_users == 1, users.max_count, ties.mean(), np.any(~first.any(axis=1))))
-    single, largest, ties, empty = zip(*seen, strict=True)
+        properties.append(
+            (users.n_users == 1, users.max_count, ties.mean(), np.any(~first.any(axis=1)))
+        )
+    single, largest, ties, empty = zip(*properties, strict=True)
     assert any(single)
     assert max(largest) == 10**15
     assert max(ties) > 0.3
@@ -421,9 +432,13 @@ def test_hard_pairs_are_neighbours_and_hard():
 def test_hard_vectors_are_neighbours_in_the_ball():
     for users, first, second in audit.hard_pairs(400, rng=4, d=3):
         assert np.all(np.any(first != second, axis=-1).sum(axis=1) <= 1)
-        one, other = (np.linalg.norm(vectors, axis=-1) for vectors in (first, second))
-        assert np.all(np.maximum(one, other) <= users.largest_sums / 2 * (1 + 1e-12))
-        outer = one * other
+        first_lengths, second_lengths = (
+            np.linalg.norm(vectors, axis=-1) for vectors in (first, second)
+        )
+        assert np.all(
+            np.maximum(first_lengths, second_lengths) <= users.largest_sums / 2 * (1 + 1e-12)
+        )
+        outer = first_lengths * second_lengths
         turned = abs(abs((first * second).sum(axis=-1)) - outer) > 1e-9 * outer.max()
         assert 0.1 < np.any(turned, axis=1).mean() < 0.6
 
@@ -432,9 +447,9 @@ def test_the_audit_makes_n_hard_pairs_and_checks_them_all():
     figure = lambda pairs: np.sin(pairs.second).sum(axis=1)  # noqa: E731
     for n in (1, 7, 250):
         assert sum(len(pairs.first) for pairs in audit.hard_pairs(n)) == n
-    found = audit.largest_log_ratio(figure, 250, rng=27)
-    assert found == max(figure(pairs).max() for pairs in audit.hard_pairs(250, rng=27))
-    assert found == largest_of_sums(figure, 250, rng=27)
+    largest = audit.largest_log_ratio(figure, 250, rng=27)
+    assert largest == max(figure(pairs).max() for pairs in audit.hard_pairs(250, rng=27))
+    assert largest == largest_of_sums(figure, 250, rng=27)
     shares = [
         (2 * pairs.first + pairs.second).sum() / pairs.users.largest_sums.sum()
         for pairs in audit.hard_pairs(400, rng=3)
@@ -452,8 +467,8 @@ def test_noise_with_two_scales_or_none_distinguishes_neighbours(noise, last):
     pairs = Pairs(ud.Contributions([1], 1), np.zeros((5, 1)), np.ones((5, 1)))
 
     def release(sums, users, rng):
-        places = zip(sums[:, 0].astype(int), scales, strict=True)
-        return [Noisy(Fraction(int(x)), Fraction(pair[x])) for x, pair in places]
+        rows = zip(sums[:, 0].astype(int), scales, strict=True)
+        return [Noisy(Fraction(int(x)), Fraction(pair[x])) for x, pair in rows]
 
     spent = audit.mean_log_ratio(release, pairs, noise)
     assert spent.dtype == np.float64
@@ -488,18 +503,20 @@ def test_log_ratios_of_quantile_and_akmv_are_right_for_each_pair(eps, upper):
     second = first.copy()
     second[np.arange(60), rng.integers(3, size=60)] = rng.random(60)
     pairs = Pairs(users, first * users.largest_sums, second * users.largest_sums)
-    of_ranks, of_akmv = [], []
-    for both in zip(pairs.first, pairs.second, strict=True):
-        ends = np.unique([*both, users.largest_sums, [0, 0, 0]])
+    expected_of_ranks, expected_of_akmv = [], []
+    for pair in zip(pairs.first, pairs.second, strict=True):
+        ends = np.unique([*pair, users.largest_sums, [0, 0, 0]])
         T = np.r_[ends[1:], ends[1:-1] * (1 + 1e-12)]
-        log_densities = lambda *law: [ud.quantile_log_density(T, x, users, *law) for x in both]  # noqa: B023, E731
-        of_ranks.append([abs(np.subtract(*log_densities(rank, eps))).max() for rank in ranks])
-        moved = np.subtract(*(np.minimum(sums, T[:, None]).sum(axis=1) for sums in both))
+        log_densities = lambda *law: [ud.quantile_log_density(T, x, users, *law) for x in pair]  # noqa: B023, E731
+        expected_of_ranks.append(
+            [abs(np.subtract(*log_densities(rank, eps))).max() for rank in ranks]
+        )
+        change = np.subtract(*(np.minimum(sums, T[:, None]).sum(axis=1) for sums in pair))
         ratio = np.subtract(*log_densities(ud.rank(eps), eps / 2))
-        of_akmv.append(np.max(abs(ratio) + abs(moved) / (2 * T / eps)))
-    found = np.transpose([quantile_log_ratio(pairs, rank, eps) for rank in ranks])
-    np.testing.assert_allclose(found, of_ranks, rtol=1e-12)
-    np.testing.assert_allclose(akmv_log_ratio(pairs, eps), of_akmv, rtol=1e-9, atol=1e-9)
+        expected_of_akmv.append(np.max(abs(ratio) + abs(change) / (2 * T / eps)))
+    ratios = np.transpose([quantile_log_ratio(pairs, rank, eps) for rank in ranks])
+    np.testing.assert_allclose(ratios, expected_of_ranks, rtol=1e-12)
+    np.testing.assert_allclose(akmv_log_ratio(pairs, eps), expected_of_akmv, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -511,9 +528,9 @@ def test_log_ratios_in_balls_are_right_for_each_pair(budget, figure):
     release = lambda sums, users, rng: beyond.mean_in_ball(sums, users, budget, rng=rng)  # noqa: E731
     for pairs in audit.hard_pairs(60, rng=8, d=2):
         T = float(beyond.ball_threshold(pairs.users, budget, 2))
-        one, other = (beyond.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
+        first, second = (beyond.clip_to_ball(x, T / 2).sum(axis=1) for x in pairs[1:])
         scale = max(T, 1e-300) * (1 / 2 if budget == 2 else 0.4)
-        c = np.linalg.norm(one - other, axis=1) / scale
+        c = np.linalg.norm(first - second, axis=1) / scale
         expected = c if budget == 2 else c**2 / 2
         np.testing.assert_allclose(figure(release, pairs), expected, atol=1e-9)
 
@@ -536,12 +553,12 @@ def test_vector_noise_of_wrong_scales_is_not_private(figure, budget, pattern, ex
         noisy = np.frompyfunc(lambda x, scale: Noisy(Fraction(x), Fraction(int(scale))), 2, 1)
         return noisy(vectors[:, 0], scales[int(vectors.any())])
 
-    found = figure(release, Pairs(ud.Contributions([1], 2), 0 * second, second))
-    assert found.tolist() == [expected, INF, INF, INF, 0]
+    figures = figure(release, Pairs(ud.Contributions([1], 2), 0 * second, second))
+    assert figures.tolist() == [expected, INF, INF, INF, 0]
 
 
 VARIANCE, MEANS_OF_GROUPS = beyond.variance, beyond.means
-DRAWN, CELLS = beyond.GaussianNoise.draw, AKMV._cells_of
+DRAW, CELLS_OF = beyond.GaussianNoise.draw, AKMV._cells_of
 
 
 def half_of_the_scale(width, eps, scale=ud.noise_scale):
@@ -554,7 +571,7 @@ def stairs_too_narrow(law, sensitivity, *rest, draw=beyond.StaircaseNoise.draw):
 
 def drawn_once(law, sensitivity, shape, rng):
     """The same noise in each coordinate."""
-    return DRAWN(law, sensitivity, (*shape[:-1], 1), rng) + np.zeros(shape)
+    return DRAW(law, sensitivity, (*shape[:-1], 1), rng) + np.zeros(shape)
 
 
 def centre_of_all(counts, means, within, cap):
@@ -562,12 +579,12 @@ def centre_of_all(counts, means, within, cap):
     return np.average(means, axis=-1, weights=counts + 0 * means)[..., None]
 
 
-def no_clipping(reach, n_groups, eps):
+def no_clipping(largest_sums, n_groups, eps):
     """A threshold at which no user is clipped."""
-    return reach.max()
+    return largest_sums.max()
 
 
-def both(pure, gaussian):
+def for_both_ball_laws(pure, gaussian):
     return {"ball": pure, "ball gaussian": gaussian}
 
 
@@ -596,13 +613,13 @@ FAULTS = {
     "a threshold of twice the budget": (
         AKMV,
         "_cells_of",
-        lambda *args: CELLS(*args[:3], 2 * args[3]),
+        lambda *args: CELLS_OF(*args[:3], 2 * args[3]),
         {"akmv": 1.5},
     ),
     "a threshold of half the budget": (
         AKMV,
         "_cells_of",
-        lambda *args: CELLS(*args[:3], args[3] / 2),
+        lambda *args: CELLS_OF(*args[:3], args[3] / 2),
         {"akmv": 0.75},
     ),
     "stairs that are too narrow": (
@@ -635,38 +652,48 @@ FAULTS = {
         half_of_the_scale,
         {"several means": 2},
     ),
-    "half of the scale in a ball": (BALL, "noise_scale", half_of_the_scale, both(2, 1)),
+    "half of the scale in a ball": (
+        BALL,
+        "noise_scale",
+        half_of_the_scale,
+        for_both_ball_laws(2, 1),
+    ),
     "a smaller threshold, which is not a fault": (
         BALL,
         "ball_threshold",
         lambda users, *_: users.upper * users.counts.min(),
-        both(1, 1),
+        for_both_ball_laws(1, 1),
     ),
     "coordinates clipped for lengths": (
         BALL,
         "clip_to_ball",
         lambda sums, r: np.clip(sums, -r, r),
-        both(3**0.5, 3),
+        for_both_ball_laws(3**0.5, 3),
     ),
-    "nothing clipped": (BALL, "clip_to_ball", lambda sums, r: sums, both(INF, INF)),
+    "nothing clipped": (BALL, "clip_to_ball", lambda sums, r: sums, for_both_ball_laws(INF, INF)),
     "half of the width in a draw": (
         beyond.GaussianNoise,
         "draw",
-        lambda law, w, *rest: DRAWN(law, w / 2, *rest),
-        both(1, 4),
+        lambda law, w, *rest: DRAW(law, w / 2, *rest),
+        for_both_ball_laws(1, 4),
     ),
-    "one draw for all coordinates": (beyond.GaussianNoise, "draw", drawn_once, both(1, INF)),
+    "one draw for all coordinates": (
+        beyond.GaussianNoise,
+        "draw",
+        drawn_once,
+        for_both_ball_laws(1, INF),
+    ),
     "lengths of one dimension more": (
         Recorder,
         "gamma",
         lambda rng, d, *rest: GAMMA(rng, d + 1, *rest),
-        both(INF, 1),
+        for_both_ball_laws(INF, 1),
     ),
     "a direction that is no unit vector": (
         Recorder,
         "standard_normal",
         lambda _, size: np.ones(size),
-        both(INF, 1),
+        for_both_ball_laws(INF, 1),
     ),
 }
 
@@ -674,8 +701,8 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_audits_detect_faults(monkeypatch, fault):
     """FAULTS gives, for each fault, how many times its budget a mechanism then spends."""
-    *place, broken, expected = FAULTS[fault]
-    monkeypatch.setattr(*place, broken)
+    *target, replacement, expected = FAULTS[fault]
+    monkeypatch.setattr(*target, replacement)
     assert {kind: spent(kind, 1, 200) for kind in expected} == pytest.approx(expected)
 
 
@@ -695,12 +722,12 @@ def draw_clipped(cells, cell, T):
     [(draw_low, 0.5, 2.5), (draw_clipped, 1.0, 3.0), (draw_clipped, 3.0, 1.0)],
 )
 def test_the_akmv_audit_detects_a_moved_threshold(monkeypatch, fault, first, second):
-    def moved(cells, rng, shape):
-        cell, T = drawn(cells, rng, shape)
+    def faulty_draw(cells, rng, shape):
+        cell, T = correct_draw(cells, rng, shape)
         return cell, fault(cells, cell, T)
 
-    drawn = AKMV._draw_from
-    monkeypatch.setattr(AKMV, "_draw_from", moved)
+    correct_draw = AKMV._draw_from
+    monkeypatch.setattr(AKMV, "_draw_from", faulty_draw)
     users = ud.Contributions([3, 2, 2], 1)
-    pairs = Pairs(users, *(np.array([[of_one, 1, 0.25]]) for of_one in (first, second)))
+    pairs = Pairs(users, *(np.array([[first_sum, 1, 0.25]]) for first_sum in (first, second)))
     assert akmv_log_ratio(pairs, 1) == INF

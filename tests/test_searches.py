@@ -57,12 +57,12 @@ def calls_of(tree):
 
 
 def test_every_while_loop_is_listed_with_the_reason_why_it_ends():
-    found = {
+    functions = {
         path: {f.name for f in functions_of(tree) if any(map(is_while, ast.walk(f)))}
         for path, tree in TREES.items()
     }
     n_whiles = sum(is_while(node) for tree in TREES.values() for node in ast.walk(tree))
-    assert {path: names for path, names in found.items() if names} == {
+    assert {path: names for path, names in functions.items() if names} == {
         path: {*names} for path, names in WHY_IT_ENDS.items()
     }
     assert n_whiles == sum(map(len, WHY_IT_ENDS.values()))
@@ -86,14 +86,14 @@ def test_no_loop_is_over_an_endless_iterator():
 
 
 def test_every_search_by_a_library_has_a_limit():
-    found = [
+    searches = [
         (path, call)
         for path, tree in TREES.items()
         for call in calls_of(tree)
         if name_of(call) in LIMITED_BY
     ]
-    assert len(found) >= 3
-    for path, call in found:
+    assert len(searches) >= 3
+    for path, call in searches:
         limit = LIMITED_BY[name_of(call)]
         assert limit in {keyword.arg for keyword in call.keywords}, f"{path}:{call.lineno}"
 
@@ -111,8 +111,8 @@ def test_no_function_calls_itself():
 # A search that cannot succeed fails, and says what it did not find
 
 
-def half_scale(moved, law, real=_noise.scale_of):
-    return real(moved, law) / 2
+def half_scale(sensitivity, law, real=_noise.scale_of):
+    return real(sensitivity, law) / 2
 
 
 RECORDS = {"user": ["a", "a", "b"], "value": [1.0, 2.0, 5.0]}
@@ -165,9 +165,11 @@ def test_two_steps_of_a_scale_are_enough_with_this_opendp(monkeypatch):
     rng = np.random.default_rng(5)
     monkeypatch.setattr(_noise, "MOST_STEPS", 3)
     for _ in range(200):
-        moved = int(2.0 ** rng.uniform(0, 50))
-        _noise.discrete_laplace(moved, Fraction(2.0 ** rng.uniform(-6, 10)))
-        _noise.discrete_gaussian(moved, beyond.GaussianNoise.zcdp(2.0 ** rng.uniform(-12, 10)))
+        sensitivity = int(2.0 ** rng.uniform(0, 50))
+        _noise.discrete_laplace(sensitivity, Fraction(2.0 ** rng.uniform(-6, 10)))
+        _noise.discrete_gaussian(
+            sensitivity, beyond.GaussianNoise.zcdp(2.0 ** rng.uniform(-12, 10))
+        )
 
 
 class Stuck(np.random.Generator):
@@ -196,7 +198,7 @@ def stuck_rho(monkeypatch):
 
 def stuck_lattice(monkeypatch):
     monkeypatch.setattr(floor, "isqrt", lambda _: 0)
-    floor._risk_of_one(Fraction(1000))
+    floor._single_user_risk(Fraction(1000))
 
 
 STUCK = {

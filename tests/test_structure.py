@@ -44,8 +44,12 @@ FUNCTIONS = {
     if inspect.isfunction(getattr(root, name))
 }
 PARAMETERS = {name: [*inspect.signature(f).parameters] for name, f in FUNCTIONS.items()}
-RELEASING = {"sums", "rng"}  # parameters of mechanisms, and of functions that compute errors
-DRAWING = [name for name, has in PARAMETERS.items() if {*has} >= RELEASING and "error" not in name]
+MECHANISM_PARAMETERS = {"sums", "rng"}  # functions that compute errors also have them
+DRAWING = [
+    name
+    for name, names in PARAMETERS.items()
+    if {*names} >= MECHANISM_PARAMETERS and "error" not in name
+]
 HEAVY = {"matplotlib", "pandas", "IPython", "scipy.optimize", "scipy.stats"}
 
 
@@ -56,20 +60,20 @@ def module(name):
 
 def imports(name):
     """Names of the package's modules that a module imports, at any level."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(inspect.getsource(module(name)))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom):
-            inside = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {full if full in MODULES else node.module for full in inside}
-    return {full for full in found if full.split(".")[0] == "userdp"}
+            candidates = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules |= {full if full in MODULES else node.module for full in candidates}
+    return {full for full in modules if full.split(".")[0] == "userdp"}
 
 
 def test_there_are_no_circular_imports():
-    arrows = {name: imports(name) for name in MODULES}
-    assert sum(map(len, arrows.values())) > 80  # the search for imports works
-    TopologicalSorter(arrows).prepare()  # raises if there is a cycle
+    imported = {name: imports(name) for name in MODULES}
+    assert sum(map(len, imported.values())) > 80  # the search for imports works
+    TopologicalSorter(imported).prepare()  # raises if there is a cycle
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -130,7 +134,7 @@ def object_of(full):
     """The object with this full name, or None."""
     home = max((name for name in MODULES if full.startswith(f"{name}.")), key=len)
     names = full.removeprefix(f"{home}.").split(".")
-    return reduce(lambda thing, name: getattr(thing, name, None), names, module(home))
+    return reduce(lambda container, name: getattr(container, name, None), names, module(home))
 
 
 def test_all_exported_names_are_in_the_reference_and_all_names_there_exist():
@@ -143,10 +147,10 @@ def test_all_exported_names_are_in_the_reference_and_all_names_there_exist():
 def test_a_name_is_in_the_reference_or_has_an_underscore(name):
     in_reference = [object_of(full) for full in listed_names()]
     missing = [
-        own
-        for own, thing in vars(module(name)).items()
-        if getattr(thing, "__module__", None) == name and callable(thing) and own[0] != "_"
-        if not any(thing is one for one in in_reference)
+        member
+        for member, value in vars(module(name)).items()
+        if getattr(value, "__module__", None) == name and callable(value) and member[0] != "_"
+        if not any(value is entry for entry in in_reference)
     ]
     assert not missing
 
@@ -193,10 +197,10 @@ def test_contributing_names_every_module_and_extension():
     guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
     extensions = {path.stem for path in PACKAGE.parent.glob("tools/ext/[a-z]*.py")}
     modules = {name.rpartition(".")[2] for name in MODULES if name not in EXPORTING}
-    for heading, wanted in {"Modules": modules, "Extensions of Sphinx": extensions}.items():
+    for heading, expected in {"Modules": modules, "Extensions of Sphinx": extensions}.items():
         section = guide.split(f"## {heading}")[1].split("\n## ")[0]
         named = set(re.findall(r"(?:\*\*|`|, )(\w+)(?=\*\*|`|,)", section))
-        assert wanted <= named, wanted - named
+        assert expected <= named, expected - named
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if PARAMETERS[name]])
@@ -221,29 +225,29 @@ def signatures():
         beyond.StaircaseNoise,
         beyond.Modulus,
     }
-    found = {}
+    functions = {}
     for home in [*EXPORTING, *PUBLIC]:
-        for own, thing in vars(module(home)).items():
-            public = re.match(r"userdp\.(?!(beyond\.)?_)", getattr(thing, "__module__", ""))
-            if own.startswith("_") or not public:
+        for member, value in vars(module(home)).items():
+            is_public = re.match(r"userdp\.(?!(beyond\.)?_)", getattr(value, "__module__", ""))
+            if member.startswith("_") or not is_public:
                 continue
-            name = f"{home}.{own}"
-            if inspect.isclass(thing):
-                own = vars(thing).items()
-                methods = {n: m for n, m in own if inspect.isfunction(m) and n[0] != "_"}
-                found |= {f"{name}.{method}": of for method, of in methods.items()}
-            if inspect.isfunction(thing) or (inspect.isclass(thing) and thing in instantiated):
-                found[name] = thing
-    return {name: str(inspect.signature(thing)) for name, thing in found.items()}
+            name = f"{home}.{member}"
+            if inspect.isclass(value):
+                attributes = vars(value).items()
+                methods = {n: m for n, m in attributes if inspect.isfunction(m) and n[0] != "_"}
+                functions |= {f"{name}.{method}": function for method, function in methods.items()}
+            if inspect.isfunction(value) or (inspect.isclass(value) and value in instantiated):
+                functions[name] = value
+    return {name: str(inspect.signature(function)) for name, function in functions.items()}
 
 
 def test_signatures_are_short_and_use_the_type_names_of_the_code():
-    shown = signatures()
-    wanted = {"Clipping", "mechanisms.grid_sum", "release.private_mean", "release.Plan.recommend"}
-    assert {f"userdp.{name}" for name in wanted} <= {*shown}
-    assert "eps: 'Epsilon'" in shown["userdp.threshold"]
-    assert "budget: 'Budget'" in shown["userdp.beyond.threshold"]
-    for name, signature in shown.items():
+    texts = signatures()
+    expected = {"Clipping", "mechanisms.grid_sum", "release.private_mean", "release.Plan.recommend"}
+    assert {f"userdp.{name}" for name in expected} <= {*texts}
+    assert "eps: 'Epsilon'" in texts["userdp.threshold"]
+    assert "budget: 'Budget'" in texts["userdp.beyond.threshold"]
+    for name, signature in texts.items():
         assert len(signature) <= 400, f"{name}{signature}"
         spelt_out = re.findall(r"Union\[|\b(?:fractions|decimal|numpy|typing|userdp)\.", signature)
         assert not spelt_out, f"{name}{signature}"

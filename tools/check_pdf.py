@@ -14,7 +14,7 @@ STATED = r"\{((?:Theorem|Lemma|Proposition|Corollary|Definition) (\d+)\.\d+)"
 PLACES = rf"secnumdepth\}}\{{(-?\d)|\\(chapter)\{{|\\begin\{{sphinxadmonition\}}\{{note\}}{STATED}"
 
 
-def misplaced(tex):
+def misplaced_statements(tex):
     """Return a line for each statement whose number names another chapter."""
     problems = []
     chapter = 0
@@ -38,6 +38,6 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     tex = (folder / "companion.tex").read_text("utf-8", "replace")
     log = (folder / "companion.log").read_text("utf-8", "replace")
-    problems = re.findall(FAULTS, log, re.M) + misplaced(tex)
+    problems = re.findall(FAULTS, log, re.M) + misplaced_statements(tex)
     if problems:
         sys.exit("\n".join(problems))

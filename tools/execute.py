@@ -77,9 +77,9 @@ def pixels(output):
 
 def look_the_same(output, other_output):
     """Whether two pictures have no visible difference."""
-    one = pixels(output)
-    other = pixels(other_output)
-    return one.shape == other.shape and calculate_rms(one, other) < INVISIBLE
+    first = pixels(output)
+    second = pixels(other_output)
+    return first.shape == second.shape and calculate_rms(first, second) < INVISIBLE
 
 
 def tidy(chapter):

@@ -17,13 +17,13 @@ import pandas as pd
 
 import userdp as ud
 from userdp import beyond
-from userdp.beyond.floor import _of_family
+from userdp.beyond.floor import _certificate_of_family
 
 DATA = Path(__file__).resolve().parent.parent / "book" / "data"
-# The number of cells, by budget and number of users, of the range of two users between the ends.
-BETWEEN = {1: {8: 4, 16: 2, 32: 2}, 2: {8: 4, 16: 4}}
+# By budget and number of users: the number of cells of the range of two users, without its ends.
+CELLS_BETWEEN_ENDS = {1: {8: 4, 16: 2, 32: 2}, 2: {8: 4, 16: 4}}
 # The number of users of a chain, and the values of this number times eps.
-CHAIN, REACHES = 48, [Fraction(reach) for reach in ("0.5", "1", "2", "3", "4", "8")]
+CHAIN, PRODUCTS = 48, [Fraction(product) for product in ("0.5", "1", "2", "3", "4", "8")]
 BUDGETS = [Fraction(eps) for eps in ("0.1", "0.25", "0.5", "1", "2", "3")]
 
 
@@ -33,7 +33,7 @@ def collections() -> dict[str, list[int]]:
         "geometric": ud.geometric_collection(M=6, upper=1).counts.tolist(),
         "extreme": ud.extreme_collection(n_users=101, max_count=10, upper=1).counts.tolist(),
         "aircraft": pd.read_csv(DATA / "aircraft-averages.csv").flights.tolist(),
-        "zipf": [max(1, round(1000 / place)) for place in range(1, 201)],
+        "zipf": [max(1, round(1000 / rank)) for rank in range(1, 201)],
         "two-levels": [5] * 2 + [2] * 9,
         "eight-equal": [1] * 8,
         "one-heavy": [100] + [1] * 900,
@@ -42,12 +42,12 @@ def collections() -> dict[str, list[int]]:
 
 def many_users() -> Iterator[beyond.FloorCertificate]:
     """Yield certificates for increasing numbers of users with one sample each."""
-    for eps, cells in BETWEEN.items():
+    for eps, cells in CELLS_BETWEEN_ENDS.items():
         for n_users in (1, 2, 4, *cells):
             users = ud.Contributions([1] * n_users, upper=Fraction(1))
             if n_users in cells:
                 shape = (1, n_users - 2, 1), (1, 2, cells[n_users])
-                yield _of_family(users, eps, shape)
+                yield _certificate_of_family(users, eps, shape)
             else:
                 yield beyond.minimax_certificate(users, eps)
 
@@ -55,8 +55,8 @@ def many_users() -> Iterator[beyond.FloorCertificate]:
 def small_budgets() -> Iterator[beyond.FloorCertificate]:
     """Yield certificates for a chain of many users, by the number of users times eps."""
     users = ud.Contributions([1] * CHAIN, upper=Fraction(1))
-    for reach in REACHES:
-        yield _of_family(users, reach / CHAIN, ((1, CHAIN, 1),))
+    for product in PRODUCTS:
+        yield _certificate_of_family(users, product / CHAIN, ((1, CHAIN, 1),))
 
 
 def write(path: Path, certificates: Iterable[beyond.FloorCertificate]) -> None:

@@ -66,9 +66,9 @@ def verify(session: nox.Session, setting: str) -> None:
         code = (
             "import json, numpy; print(json.dumps(numpy.show_config('dicts')['SIMD Extensions']))"
         )
-        found = json.loads(session.run("python", "-c", code, silent=True)).get("found", [])
-        environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(found)
-        session.log(f"Without {', '.join(found)}.")
+        features = json.loads(session.run("python", "-c", code, silent=True)).get("found", [])
+        environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(features)
+        session.log(f"Without {', '.join(features)}.")
     session.run("python", "tools/execute.py", "--store", env=environment)
     same = ["git", "diff", "--exit-code", "--stat"]
     if session.run(*same, external=True, success_codes=[0, 1], silent=True):
@@ -80,20 +80,20 @@ def verify(session: nox.Session, setting: str) -> None:
 
 def test_requirements() -> list[str]:
     """Return the requirements of tests and chapters that are not requirements of userdp."""
-    own = [
+    requirements = [
         *PROJECT["dependencies"],
         *(x for name in EXTRAS for x in PROJECT["optional-dependencies"][name]),
     ]
-    names = {re.match(r"[\w-]+", line)[0] for line in own}
+    names = {re.match(r"[\w-]+", line)[0] for line in requirements}
     files = [ROOT / "requirements.txt", ROOT / "requirements" / "tests.txt"]
-    kept = [
+    other_lines = [
         line
         for file in files
         for line in file.read_text("utf-8").splitlines()
         if re.match(r"\w", line) and re.match(r"[\w-]+", line)[0] not in names
     ]
     # The pinned pandas may be incompatible with an old numpy.
-    return ["pandas>=2.3" if line.startswith("pandas") else line for line in kept]
+    return ["pandas>=2.3" if line.startswith("pandas") else line for line in other_lines]
 
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])
@@ -104,9 +104,9 @@ def versions(session: nox.Session, libraries: str) -> None:
     wheels = [
         f"--only-binary={name}" for name in ("numpy", "scipy", "matplotlib", "duckdb", "pandas")
     ]
-    wanted = [f".[{','.join(EXTRAS)}]", *test_requirements()]
+    requested = [f".[{','.join(EXTRAS)}]", *test_requirements()]
     session.run_install(
-        "uv", "pip", "install", "--resolution", libraries, *wheels, *wanted, external=True
+        "uv", "pip", "install", "--resolution", libraries, *wheels, *requested, external=True
     )
     build_font_cache(session)
     parallel = ["--numprocesses", "logical", "--dist", "loadfile"]
@@ -144,9 +144,9 @@ def downloads(session: nox.Session, addresses: bool) -> None:
     """Execute each downloaded chapter alone, with the requirements that its first cell installs."""
     copy = clone(session)
     # No server listens at the book's address, because a copy must not need it.
-    known = {"USERDP_REPOSITORY": f"file://{copy}", "BOOK_URL": "http://127.0.0.1:9/"}
+    settings = {"USERDP_REPOSITORY": f"file://{copy}", "BOOK_URL": "http://127.0.0.1:9/"}
     session.run(
-        "make", "preview", env=known if addresses else dict.fromkeys(ADDRESSES), external=True
+        "make", "preview", env=settings if addresses else dict.fromkeys(ADDRESSES), external=True
     )
     copies = copy.with_name("chapters")
     session.run("rm", "-rf", str(copies), external=True)

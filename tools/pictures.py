@@ -29,11 +29,11 @@ from .ext import recorded
 
 ROUNDING = 5.1e-6
 """Tables have six significant digits."""
-FEW = 2
+MOST_MARKS = 2
 """Up to this number of points without a name mark a place."""
-SPARSE = 5
+FEWEST_POINTS = 5
 """A curve with more points than its table must pass through at least this many stored ones."""
-BOX = 0.006
+BOX_TOLERANCE = 0.006
 """Tolerance for the share below the end of a box, from a table of hundredths."""
 KEYS = {"eps", "rank", "seed", "trials"}
 """Columns that identify a row."""
@@ -54,22 +54,22 @@ def words(text):
     return re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", text)
 
 
-def has(text, name):
+def contains(text, name):
     """Whether a text contains a name, as whole words."""
     return f" {' '.join(words(name))} " in f" {' '.join(words(text))} " and bool(words(name))
 
 
-def longest(text, named):
+def longest_names(text, names):
     """Return the keys of the longest names that a text contains."""
-    found = [(len(words(name)), key) for key, name in named if has(text, name)]
-    return list(dict.fromkeys(key for length, key in found if length == max(found)[0]))
+    lengths = [(len(words(name)), key) for key, name in names if contains(text, name)]
+    return list(dict.fromkeys(key for length, key in lengths if length == max(lengths)[0]))
 
 
 def unit(text):
     """Return the unit in brackets at the end of an axis label; "1" if there is none."""
     brackets = re.findall(r"\(([^():]*)\)", text)
-    found = brackets[-1].partition(";")[0] if brackets else "no unit"
-    return "1" if found == "no unit" else found
+    last = brackets[-1].partition(";")[0] if brackets else "no unit"
+    return "1" if last == "no unit" else last
 
 
 # --- Tables ---------------------------------------------------------------------------------------
@@ -99,29 +99,31 @@ class Table:
         quoted = [
             (c, name) for c in self.numeric for name in re.findall("“(.+?)”", self.about[c][0])
         ]
-        own = [(c, c) for c in self.measured]
-        return longest(text, [*own, *quoted]) or [c for c, _ in own if has(c, text)]
+        by_name = [(c, c) for c in self.measured]
+        return longest_names(text, [*by_name, *quoted]) or [
+            c for c, _ in by_name if contains(c, text)
+        ]
 
     def rows_alone(self, text):
         """Whether the name of a row contains that of a column, as "OPT-worst-case" does."""
         values = {value for column in self.texts for value in self.frame[column].dropna()}
-        rows = longest(text, zip(values, values, strict=True))
+        rows = longest_names(text, zip(values, values, strict=True))
         columns = self.columns_named(text)
-        return any(has(row, column) and row != column for row in rows for column in columns)
+        return any(contains(row, column) and row != column for row in rows for column in columns)
 
     def conditions(self, text):
         """Return the rows that a text names, by the column with the text or the number."""
-        found = {}
+        conditions = {}
         for column in self.texts:
             values = self.frame[column].dropna().unique()
-            if named := longest(text, zip(values, values, strict=True)):
-                found[column] = self.frame[column].isin(named)
+            if named := longest_names(text, zip(values, values, strict=True)):
+                conditions[column] = self.frame[column].isin(named)
         for column in self.numeric:
             number = re.search(rf"\b{re.escape(column)} (\d+(?:\.\d+)?)\b", " ".join(words(text)))
             if number:
                 tolerance = 0.501 * 10.0 ** -len(number[1].partition(".")[2])
-                found[column] = (self.frame[column] - float(number[1])).abs() <= tolerance
-        return {column: rows for column, rows in found.items() if rows.any()}
+                conditions[column] = (self.frame[column] - float(number[1])).abs() <= tolerance
+        return {column: rows for column, rows in conditions.items() if rows.any()}
 
     def rows(self, texts, beside):
         """Return the rows that texts name, or that the texts beside the curve name unanimously."""
@@ -130,9 +132,9 @@ class Table:
             conditions = self.conditions(text) | conditions
         others = [self.conditions(text) for text in beside]
         for column in {column for other in others for column in other} - {*conditions}:
-            found = [other[column] for other in others if column in other]
-            if all(rows.equals(found[0]) for rows in found):
-                conditions[column] = found[0]
+            candidates = [other[column] for other in others if column in other]
+            if all(rows.equals(candidates[0]) for rows in candidates):
+                conditions[column] = candidates[0]
         return self.frame[np.logical_and.reduce([[True] * len(self.frame), *conditions.values()])]
 
     def spread(self, column):
@@ -155,16 +157,16 @@ def is_named(curve):
 
 def merged(curves):
     """Yield curves; single points and bars with the same name, or the same fill, are merged."""
-    together = defaultdict(list)
+    groups = defaultdict(list)
     for i, curve in enumerate(curves):
         single = len(curve["x"]) == 1 and curve["kind"] in ("line", "bars")
-        alike = curve.get("fill"), curve["look"]["color"]
-        name = curve["label"] if is_named(curve) else alike
-        together[(curve["kind"], name) if single else i].append(curve)
-    for some in together.values():
-        data = {key: [x for curve in some for x in curve[key]] for key in DATA & some[0].keys()}
-        marks = {} if is_named(some[0]) or len(some) == 1 else {"kind": "marks"}
-        yield some[0] | data | marks
+        appearance = curve.get("fill"), curve["look"]["color"]
+        name = curve["label"] if is_named(curve) else appearance
+        groups[(curve["kind"], name) if single else i].append(curve)
+    for group in groups.values():
+        data = {key: [x for curve in group for x in curve[key]] for key in DATA & group[0].keys()}
+        marks = {} if is_named(group[0]) or len(group) == 1 else {"kind": "marks"}
+        yield group[0] | data | marks
 
 
 def is_compared(curve):
@@ -172,7 +174,7 @@ def is_compared(curve):
     if curve["kind"] == "bars" and curve["x"] in (curve.get("x_low"), []):
         return False
     if curve["kind"] in ("line", "marks", "level") and not is_named(curve):
-        return len(curve["x"]) > FEW
+        return len(curve["x"]) > MOST_MARKS
     return bool(curve["y"])
 
 
@@ -181,12 +183,12 @@ def names_of(curve, axes, figure):
     if is_named(curve):
         return [curve["label"].lstrip("_")]
     color = curve["look"]["color"]
-    alike = [other for other in axes["curves"] if other["look"]["color"] == color]
+    similar = [other for other in axes["curves"] if other["look"]["color"] == color]
     everywhere = [other for ax in figure["axes"] for other in ax["curves"]]
-    alike += [other for other in everywhere if other["look"] == curve["look"]]
-    found = [other["label"].lstrip("_") for other in alike if is_named(other)]
-    found += [text["label"] for text in axes["texts"] if text["color"] == color != BLACK]
-    return list(dict.fromkeys(found))
+    similar += [other for other in everywhere if other["look"] == curve["look"]]
+    names = [other["label"].lstrip("_") for other in similar if is_named(other)]
+    names += [text["label"] for text in axes["texts"] if text["color"] == color != BLACK]
+    return list(dict.fromkeys(names))
 
 
 def axis_name(which, axes, figure):
@@ -217,9 +219,9 @@ class Drawn:
 
     def __init__(self, curve, axes, figure):
         self.kind, self.label, self.named = curve["kind"], curve["label"], is_named(curve)
-        level = "y_low" not in curve and bool(ticks_of("y", axes, figure))
-        across = "x_low" in curve or level
-        self.along, self.across = ("x", "y") if across else ("y", "x")
+        is_level = "y_low" not in curve and bool(ticks_of("y", axes, figure))
+        is_horizontal = "x_low" in curve or is_level
+        self.along, self.across = ("x", "y") if is_horizontal else ("y", "x")
         self.style = curve["look"].get("style", "")
         self.names = names_of(curve, axes, figure)
         self.axis = {which: axis_name(which, axes, figure) for which in "xy"}
@@ -229,20 +231,22 @@ class Drawn:
         self.unitless = self.kind == "histogram" and not axes["ticks"][self.along]
         edges = [key for end in ("", "_low", "_high") if (key := self.along + end) in curve]
         data = np.array([curve[key] for key in (self.across, *edges)], float)
-        whole = np.isfinite(data).all(axis=0)
-        self.place, *self.edges = data[:, whole]
-        self.next_to = np.diff(np.flatnonzero(whole)) == 1
+        is_finite = np.isfinite(data).all(axis=0)
+        self.place, *self.edges = data[:, is_finite]
+        self.next_to = np.diff(np.flatnonzero(is_finite)) == 1
         """Whether a line joins each point to the next one, without a gap between them."""
 
     def columns(self, table, name):
         """Return the columns that may hold a curve with this name; none if it names no column."""
-        found = [] if table.rows_alone(name) else table.columns_named(name)
-        if found and not self.named:
+        columns = [] if table.rows_alone(name) else table.columns_named(name)
+        if columns and not self.named:
             # A curve with the colour of "Laplace" may be "Laplace, projected".
-            return [column for column in table.measured if any(has(column, x) for x in found)]
-        if not found and table.conditions(name):
+            return [
+                column for column in table.measured if any(contains(column, x) for x in columns)
+            ]
+        if not columns and table.conditions(name):
             return table.columns_named(self.title) or table.measured
-        return found
+        return columns
 
     def searches(self, tables):
         """Yield the searches for the curve, by each of its names."""
@@ -255,17 +259,17 @@ class Drawn:
             for name, columns in named:
                 yield Search(self, table, table.rows([name, self.title], self.texts), columns, name)
 
-    def found(self, tables):
+    def find(self, tables):
         """Return the searches that find the curve, with the units."""
-        found = [(search, match) for search in self.searches(tables) for match in search.found()]
-        if not found and self.kind == "bars" and len(self.edges) == 2:
+        matches = [(search, match) for search in self.searches(tables) for match in search.find()]
+        if not matches and self.kind == "bars" and len(self.edges) == 2:
             # For stacked bars, the stored number is the length.
             self.edges = [self.edges[0] - self.edges[1]]
-            return self.found(tables)
-        if not found and self.kind == "marks" and len(self.place) > 1:
-            alone = [self.mark(i).found(tables) for i in range(len(self.place))]
-            return [place for places in alone for place in places] if all(alone) else []
-        return found
+            return self.find(tables)
+        if not matches and self.kind == "marks" and len(self.place) > 1:
+            per_mark = [self.mark(i).find(tables) for i in range(len(self.place))]
+            return [match for group in per_mark for match in group] if all(per_mark) else []
+        return matches
 
     def is_joined(self):
         """Whether a line joins its points."""
@@ -282,9 +286,9 @@ class Drawn:
 
     def mark(self, i):
         """Return one of several marks."""
-        one = copy(self)
-        one.place, one.edges = self.place[[i]], [edge[[i]] for edge in self.edges]
-        return one
+        mark = copy(self)
+        mark.place, mark.edges = self.place[[i]], [edge[[i]] for edge in self.edges]
+        return mark
 
     def __str__(self):
         what = {"bars": "set of bars", "error bars": "set of points", "marks": "set of marks"}
@@ -306,17 +310,19 @@ def close(drawn, stored, slack=ROUNDING):
 
 def are_among(drawn, stored, tolerance):
     """Whether each number drawn is among the stored ones, up to rounding."""
-    whole = np.isfinite(stored)
-    order = np.argsort(stored[whole])
+    is_finite = np.isfinite(stored)
+    order = np.argsort(stored[is_finite])
     stored, tolerance = (
-        stored[whole][order],
-        tolerance[whole][order] + 1e-9 * np.abs(stored[whole]).max(initial=0),
+        stored[is_finite][order],
+        tolerance[is_finite][order] + 1e-9 * np.abs(stored[is_finite]).max(initial=0),
     )
     if not len(stored):
         return False
-    at = np.searchsorted(stored, drawn)
-    near = [np.clip(at + step, 0, len(stored) - 1) for step in (-1, 0)]
-    return bool(np.logical_or(*(np.abs(drawn - stored[i]) <= tolerance[i] for i in near)).all())
+    index = np.searchsorted(stored, drawn)
+    neighbours = [np.clip(index + step, 0, len(stored) - 1) for step in (-1, 0)]
+    return bool(
+        np.logical_or(*(np.abs(drawn - stored[i]) <= tolerance[i] for i in neighbours)).all()
+    )
 
 
 class Search:
@@ -360,7 +366,7 @@ class Search:
             name, row = self.drawn.ticks.get(round(place), ""), self.frame.iloc[row]
             texts = row[self.table.texts]
             if texts.size and re.search(r"[^\W\d]", name):
-                if not any(has(name, text) or has(text, name) for text in texts):
+                if not any(contains(name, text) or contains(text, name) for text in texts):
                     return False
             elif (number := re.match(r"\d+", name)) and float(number[0]) not in [*row]:
                 return False
@@ -379,9 +385,9 @@ class Search:
             ratio = values / frame[other]
             yield ratio, 2 * ROUNDING * ratio.abs(), {"1"}
         if end and (error := self.table.spread(column)):
-            for two in (-2, 2):
+            for factor in (-2, 2):
                 tolerance = ROUNDING * (values.abs() + 2 * frame[error])
-                yield values + two * frame[error], tolerance, units
+                yield values + factor * frame[error], tolerance, units
 
     def matches(self, edge, column, end):
         """Yield the units of an edge of the curve and its column of places, for each match."""
@@ -393,8 +399,8 @@ class Search:
             edge = edge * np.nanmax(stored) / edge.max() if self.drawn.unitless else edge
             if self.places and are_among(edge, stored, tolerance):
                 same = np.abs(edge[:, None] - stored) <= tolerance
-                for place, there in self.places:
-                    both = same & there()
+                for place, matching_rows in self.places:
+                    both = same & matching_rows()
                     if any(both[:, group].any(axis=1).all() for group in self.groups):
                         yield units, place
 
@@ -406,26 +412,26 @@ class Search:
         """
         if "rank" not in self.frame or not self.drawn.is_joined():
             return []
-        found, (edge, *_) = [], self.drawn.edges
+        slopes, (edge, *_) = [], self.drawn.edges
         ranks = self.frame["rank"].to_numpy()
-        apart = ~close(self.drawn.place[:-1], self.drawn.place[1:]).diagonal()
+        moves = ~close(self.drawn.place[:-1], self.drawn.place[1:]).diagonal()
         for column in self.columns:
             for stored, tolerance, _ in self.expressions(column, False):
                 same = np.abs(edge[:, None] - stored.to_numpy()) <= tolerance.to_numpy()
-                for place, there in self.places:
-                    rows = same & there()
+                for place, matching_rows in self.places:
+                    rows = same & matching_rows()
                     if place in (None, "rank") or not rows.any(axis=1).all():
                         continue
                     possible = [{*ranks[row]} for row in rows]
-                    leaps = np.array([one.isdisjoint(other) for one, other in pairwise(possible)])
-                    found.append(self.drawn.place[:-1][leaps & apart & self.drawn.next_to])
-        return min(found, key=len, default=[])
+                    rank_changes = np.array([a.isdisjoint(b) for a, b in pairwise(possible)])
+                    slopes.append(self.drawn.place[:-1][rank_changes & moves & self.drawn.next_to])
+        return min(slopes, key=len, default=[])
 
     def matches_of_denser(self, edge, column, end):
         """Yield matches of a curve with more points than the table, or several rows per point."""
         for stored, _, units in self.expressions(column, end):
             for place in self.table.numeric:
-                if place != column and self.denser(edge, stored.to_numpy(), place):
+                if place != column and self.is_denser(edge, stored.to_numpy(), place):
                     yield units, place
                 if place in dict(self.places) and self.over_rows(edge, stored, place):
                     yield units, place
@@ -433,7 +439,7 @@ class Search:
     def over_rows(self, edge, stored, place):
         """Whether the curve is the median, minimum or maximum of the rows at each place."""
         rows = stored.groupby(self.frame[place])
-        if rows.size().min() < SPARSE or rows.ngroups != len(edge):
+        if rows.size().min() < FEWEST_POINTS or rows.ngroups != len(edge):
             return False
         tolerance = 2 * ROUNDING
         return any(
@@ -441,30 +447,32 @@ class Search:
             for summary in (rows.median(), rows.min(), rows.max())
         )
 
-    def denser(self, edge, stored, place):
+    def is_denser(self, edge, stored, place):
         """Whether the curve has more points than the table, and passes through the stored ones."""
         x = self.frame[place].to_numpy()
         for group in self.groups:
             rows = group & np.isfinite(x) & np.isfinite(stored)
-            if SPARSE <= rows.sum() < len(edge) and self.passes(edge, x[rows], stored[rows]):
+            if FEWEST_POINTS <= rows.sum() < len(edge) and self.passes_through(
+                edge, x[rows], stored[rows]
+            ):
                 return True
         return False
 
-    def passes(self, edge, x, y):
+    def passes_through(self, edge, x, y):
         """Whether the curve passes through stored points: each is between two of the curve's."""
         order = np.argsort(self.drawn.place, kind="stable")
         line, edge = self.drawn.place[order], edge[order]
         slack = ROUNDING * np.abs(x)
         first = np.searchsorted(line, x - slack) - 1
         last = np.searchsorted(line, x + slack, "right")
-        near = [edge[max(i, 0) : j + 1] for i, j in zip(first, last, strict=True)]
-        if not all(part.size for part in near):
+        neighbours = [edge[max(i, 0) : j + 1] for i, j in zip(first, last, strict=True)]
+        if not all(values.size for values in neighbours):
             return False
-        low, high = np.array([(part.min(), part.max()) for part in near]).T
+        low, high = np.array([(values.min(), values.max()) for values in neighbours]).T
         slack = ROUNDING * np.abs(y) + 1e-9
         return bool(((low - slack <= y) & (y <= high + slack)).all())
 
-    def found(self):
+    def find(self):
         """Return the units and columns of all matches; none if an edge of the curve has none."""
         units = []
         for i, edge in enumerate(self.drawn.edges):
@@ -487,8 +495,8 @@ class Search:
         column, edge = self.columns[0], self.drawn.edges[0]
         (values, *_), *_ = self.expressions(column, False)
         message = f"is not in column {column!r} of data/{self.table.name}.csv"
-        for place, there in self.places:
-            for i, rows in enumerate(there()):
+        for place, matching_rows in self.places:
+            for i, rows in enumerate(matching_rows()):
                 stored = values.to_numpy()[rows]
                 if not close(edge[i : i + 1], stored, 2 * ROUNDING).any():
                     where = f"{place} = {self.drawn.place[i]:.6g}" if place else f"point {i + 1}"
@@ -497,8 +505,7 @@ class Search:
         return f"{message} (nor are its {self.drawn.across}, from {self.drawn.place[0]:.6g} on)"
 
 
-# --- Faults
-# ----------------------------------------------------------------------------------------
+# --- Faults ---------------------------------------------------------------------------------------
 
 
 def faults(figure, tables):
@@ -533,32 +540,34 @@ def faults_of_curve(drawn, tables):
     if not searches and drawn.kind == "level":
         return
     if not searches:
-        held = ", ".join(f"data/{table.name}.csv" for table in tables)
-        yield f"{drawn} names no column and no row of {held or 'any table'}"
+        stored_in = ", ".join(f"data/{table.name}.csv" for table in tables)
+        yield f"{drawn} names no column and no row of {stored_in or 'any table'}"
         return
-    found = drawn.found(tables)
-    if not found:
+    matches = drawn.find(tables)
+    if not matches:
         yield f"{drawn} {searches[0].difference()}"
         return
-    slopes = min((search.slopes() for search, _ in found), key=len)
+    slopes = min((search.slopes() for search, _ in matches), key=len)
     if len(slopes):
         yield f"{drawn} goes on from {drawn.across} = {slopes[0]:.6g} to another rank by a slope"
-    wrong = []
-    for search, (units, place) in found:
-        held = [(drawn.along, units)] if units else []
+    mismatches = []
+    for search, (units, place) in matches:
+        stored_in = [(drawn.along, units)] if units else []
         if place:
-            held.append((drawn.across, search.table.units(place)))
-        wrong.append([(axis, some) for axis, some in held if not fits(drawn.axis[axis], some)])
-    if all(wrong):
-        axis, units = min(wrong, key=len)[0]
-        held = " or ".join(sorted(units))
-        yield f"{drawn} is stored in {held}, and its axis is {drawn.axis[axis]!r}"
+            stored_in.append((drawn.across, search.table.units(place)))
+        mismatches.append(
+            [(axis, units) for axis, units in stored_in if not fits(drawn.axis[axis], units)]
+        )
+    if all(mismatches):
+        axis, units = min(mismatches, key=len)[0]
+        stored_in = " or ".join(sorted(units))
+        yield f"{drawn} is stored in {stored_in}, and its axis is {drawn.axis[axis]!r}"
 
 
 def faults_of_boxes(drawn, tables):
     """Yield the faults of a box plot, whose ends must be quantiles at 1/2, 1/4, and so on."""
-    halves = 0.5 ** np.arange(1, 11)
-    halves = np.r_[halves, 1 - halves]
+    levels = 0.5 ** np.arange(1, 11)
+    levels = np.r_[levels, 1 - levels]
     for table in tables:
         if "share" not in table.numeric:
             continue
@@ -566,7 +575,7 @@ def faults_of_boxes(drawn, tables):
         ends = np.ravel(drawn.edges)
         ends = ends[(rows.error.min() < ends) & (ends < rows.error.max())]
         shares = np.interp(ends, rows.error, rows.share)
-        if ends.size and (np.abs(shares[:, None] - halves).min(axis=1) < BOX).all():
+        if ends.size and (np.abs(shares[:, None] - levels).min(axis=1) < BOX_TOLERANCE).all():
             return
     yield f"{drawn} does not end at quantiles of any table"
 
@@ -600,19 +609,19 @@ def faults_of_entry(entry, curves):
     looks = [curve["look"] for curve in curves if curve["label"] == entry["label"]]
     if not looks:
         yield f"nothing drawn has the legend's name {entry['label']!r}"
-    elif not any(alike(entry["look"], look) for look in looks):
+    elif not any(look_alike(entry["look"], look) for look in looks):
         yield f"what is named {entry['label']!r} does not look like its sample in the legend"
 
 
-def alike(one, other):
+def look_alike(first, second):
     """Whether two looks have the same colour, and the same style if both have one."""
-    return all(one[key] == other[key] for key in one.keys() & other.keys())
+    return all(first[key] == second[key] for key in first.keys() & second.keys())
 
 
 def differing(stored, fresh):
     """Return the positions, counted from 1, of the pictures that look different."""
     pairs = enumerate(zip(stored, fresh, strict=True), 1)
-    return [number for number, (one, other) in pairs if not look_the_same(one, other)]
+    return [number for number, (first, second) in pairs if not look_the_same(first, second)]
 
 
 def offered(cells, number):

@@ -49,18 +49,18 @@ def write(name, data):
     (DIST / name).write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
-def stamped(text, day, commit):
+def stamp_citation(text, day, commit):
     """Return CITATION.cff with a date, a commit and the addresses in the environment."""
     repository = os.getenv("USERDP_REPOSITORY")
-    new = {
+    values = {
         "date-released": day,
         "commit": f"'{commit}'",  # quoted, because YAML would read digits alone as a number
         "repository-code": repository,
         "url": os.getenv("BOOK_URL") or repository,
     }
-    new = {name: value for name, value in new.items() if value}
-    kept = [line for line in text.splitlines() if line.partition(":")[0] not in new]
-    return "\n".join([*kept, *(f"{name}: {value}" for name, value in new.items()), ""])
+    values = {name: value for name, value in values.items() if value}
+    other_lines = [line for line in text.splitlines() if line.partition(":")[0] not in values]
+    return "\n".join([*other_lines, *(f"{name}: {value}" for name, value in values.items()), ""])
 
 
 def crate(zenodo):
@@ -106,7 +106,7 @@ def main():
     with TemporaryDirectory() as folder:
         run("tar", "--extract", f"--file={source}", "--strip-components=1", cwd=folder)
         run(sys.executable, *BUILD.split(), f"--out-dir={DIST.resolve()}", cwd=folder)
-    citing = stamped(Path("CITATION.cff").read_text("utf-8"), day, commit)
+    citing = stamp_citation(Path("CITATION.cff").read_text("utf-8"), day, commit)
     (DIST / "CITATION.cff").write_text(citing, "utf-8")
     zenodo = json.loads(Path(".zenodo.json").read_text("utf-8"))
     zenodo |= {"version": VERSION, "publication_date": day}

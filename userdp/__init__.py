@@ -6,7 +6,7 @@ the book adds, `userdp.release` the releases that may be published, and `userdp.
 mechanisms; none of them is imported here.
 """
 
-# Linters and type checkers treat a name that is imported as itself as exported.
+# To linters and type checkers, `import x as x` means that x is exported.
 from userdp.akmv import akmv as akmv
 from userdp.akmv import akmv_error as akmv_error
 from userdp.akmv import akmv_mean_error as akmv_mean_error

@@ -1,8 +1,8 @@
-"""Validation of arguments: which values are accepted, and what the errors for others say.
+"""Validation of arguments: the values that are accepted, and the error messages for others.
 
 Every message names the argument, the rule and the offending value: a number or a short string is
-quoted, anything else is described by its type and shape. In `userdp.release` a message may not say
-more; in the core, `refuse_entries` also quotes the entry of an array.
+quoted, anything else is described by its type and shape. Messages of `userdp.release`
+must not quote more; in the core, `refuse_entries` also quotes an entry of an array.
 """
 
 import math
@@ -27,8 +27,8 @@ RNGLike = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator 
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 LARGEST = float(np.finfo(np.float64).max)
 
-# Not accepted as numbers, although Python counts True as one, and numpy a timedelta.
-_NO_NUMBER = bool | np.bool_ | np.timedelta64
+# These are not accepted as numbers, although True is one in Python, and a timedelta in numpy.
+_NOT_NUMBERS = bool | np.bool_ | np.timedelta64
 
 # A longer string, or one that contains a separator, may hold a table.
 _LONGEST_TEXT = 100
@@ -120,8 +120,8 @@ def truth(name: str, value: object) -> bool:
 
 
 def number(name: str, value: object, kind: type, rule: str) -> Any:
-    """Return the value unchanged if it is a number of the given kind; booleans are not."""
-    if not isinstance(value, kind) or isinstance(value, _NO_NUMBER):
+    """Return the value unchanged if it is a number of this kind; booleans do not count."""
+    if not isinstance(value, kind) or isinstance(value, _NOT_NUMBERS):
         refuse_type(name, rule, value)
     return value
 
@@ -185,7 +185,7 @@ def upper(value: object) -> Exact:
 
 def rng(given: RNGLike) -> np.random.Generator:
     """Return the Generator given, or a new one from a seed or from the system's entropy."""
-    if isinstance(given, _NO_NUMBER) or not isinstance(given, RNGLike | np.integer):
+    if isinstance(given, _NOT_NUMBERS) or not isinstance(given, RNGLike | np.integer):
         refuse_type("rng", "a numpy Generator, a seed or None", given)
     if isinstance(given, int | np.integer) and given < 0:
         refuse_value("rng", "a numpy Generator, a seed of at least 0 or None", given)
@@ -211,8 +211,8 @@ def reals(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
     if given.size and given.dtype.kind not in "iuf":
         raise TypeError(f"`{name}` must hold real numbers, got {name} of dtype {given.dtype}.")
     if given.dtype.kind in "iu":
-        beyond = (given > 2**53) | (given < -(2**53))
-        refuse_entries(name, "within +-2^53, which floats hold exactly", given, beyond)
+        too_large = (given > 2**53) | (given < -(2**53))
+        refuse_entries(name, "within +-2^53, which floats hold exactly", given, too_large)
     result = given.astype(np.float64)
     refuse_entries(name, "finite", result, ~np.isfinite(result))
     return result

@@ -110,7 +110,7 @@ def _sums_reaching(cells: Cells) -> Floats:
 def _draw_from(
     cells: Cells, rng: np.random.Generator, shape: tuple[int, ...]
 ) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Draw a cell and a threshold in it for each dataset, or an array of both for a single one."""
+    """Draw a cell and a threshold in it for each dataset, or arrays of both for one."""
     cumulative = np.cumsum(cells.probability, axis=-1)
     # On equality, take the next cell: a uniform of exactly zero must not choose one of zero width.
     level = rng.random(shape) * cumulative[..., -1]
@@ -125,8 +125,8 @@ def _draw_from(
 
 def _pick(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
     """Return the values of one cell for each dataset, or of several cells of a single one."""
-    each = np.broadcast_to(values, (*cell.shape, values.shape[-1]))
-    return np.take_along_axis(each, cell[..., None], axis=-1)[..., 0]
+    rows = np.broadcast_to(values, (*cell.shape, values.shape[-1]))
+    return np.take_along_axis(rows, cell[..., None], axis=-1)[..., 0]
 
 
 def quantile_log_density(
@@ -251,8 +251,8 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
     generator = check.rng(rng)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     _, T = _draw_from(cells, generator, values.shape[:-1])  # noqa: N806
-    total, moved = grid_sum(values, 0.0, T)
-    noise = generator.laplace(scale=noise_scale(2 * moved, eps))
+    total, change = grid_sum(values, 0.0, T)
+    noise = generator.laplace(scale=noise_scale(2 * change, eps))
     return (total + noise) / users.total
 
 
@@ -406,14 +406,14 @@ def akmv_mean_error(
     0.596675
     """
     budget = read_eps(eps)
-    for_noise = check.positive("noise_share", noise_share)
-    for_threshold = check.positive("threshold_share", threshold_share)
-    # With half of the budget for the noise, the rank is that of eps, in the form that was given.
-    target = rank(eps if for_noise == 0.5 else 2 * for_noise * float(budget))
+    noise_part = check.positive("noise_share", noise_share)
+    threshold_part = check.positive("threshold_share", threshold_share)
+    # If half of the budget is for the noise, pass eps as it was given: `rank` depends on its type.
+    target = rank(eps if noise_part == 0.5 else 2 * noise_part * float(budget))
     values = _read_sums(sums, users)
-    eta = Fraction(for_threshold) * budget / 2
+    eta = Fraction(threshold_part) * budget / 2
     law = _cells_of(values, users, target, eta, check.real("below", below))
-    return capped_mean_error(law, users, Fraction(for_noise) * budget)
+    return capped_mean_error(law, users, Fraction(noise_part) * budget)
 
 
 def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
@@ -514,17 +514,17 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 
 def _scaled_e3(x: Floats) -> Floats:
     """Evaluate exp(x) E_3(x) for x >= 0, even where E_3 alone would underflow."""
-    near = np.minimum(x, 2.0)
-    logarithm = np.log(np.maximum(near, 5e-324))  # it is multiplied by 0 at 0
-    series: Floats = near**2 / 2 * (1.5 - np.euler_gamma - logarithm)
-    term = np.ones_like(near)  # (-x)^k / k!
+    small = np.minimum(x, 2.0)
+    logarithm = np.log(np.maximum(small, 5e-324))  # it is multiplied by 0 at 0
+    series: Floats = small**2 / 2 * (1.5 - np.euler_gamma - logarithm)
+    term = np.ones_like(small)  # (-x)^k / k!
     for k in range(26):
         if k != 2:
             series -= term / (k - 2)
-        term *= -near / (k + 1)
+        term *= -small / (k + 1)
     # The continued fraction 1/(x+3 - 1*3/(x+5 - 2*4/(x+7 - ...))).
-    far = np.maximum(x, 2.0)
-    rest = np.zeros_like(far)
+    large = np.maximum(x, 2.0)
+    tail = np.zeros_like(large)
     for level in range(50, 0, -1):
-        rest = level * (level + 2) / (far + 3 + 2 * level - rest)
-    return np.where(x < 2, np.exp(near) * series, 1 / (far + 3 - rest))
+        tail = level * (level + 2) / (large + 3 + 2 * level - tail)
+    return np.where(x < 2, np.exp(small) * series, 1 / (large + 3 - tail))

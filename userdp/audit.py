@@ -89,7 +89,7 @@ class Recorder(np.random.Generator):
     return noise of the given scale as a `Noisy`. `choice`, which draws the sign of staircase noise,
     returns a `Noisy` of scale 1; `exponential` and `random` return the numbers that make this noise
     exactly one unit. `standard_normal`, which draws a direction, returns the first coordinate axis.
-    Any other method raises an error: audits know no other draws.
+    Any other method raises an error, because audits do not cover it.
 
     Parameters
     ----------
@@ -202,26 +202,26 @@ def mean_log_ratio(release: Release, pairs: Pairs) -> Floats:
     return _shifts(release, pairs, {"laplace"})
 
 
-def _shifts(release: Release, pairs: Pairs, drawn: set[str]) -> Floats:
-    """Return distances between releases in units of their scale; infinite for any other draws."""
+def _shifts(release: Release, pairs: Pairs, methods: set[str]) -> Floats:
+    """Return distances between releases in units of their scale; infinite for other methods."""
     rng = Recorder()
-    one, other = (release(sums, pairs.users, rng) for sums in (pairs.first, pairs.second))
-    if {call.name for call in rng.calls} not in (drawn, set()):
+    first, second = (release(sums, pairs.users, rng) for sums in (pairs.first, pairs.second))
+    if {call.name for call in rng.calls} not in (methods, set()):
         return np.full(len(pairs.first), np.inf)
-    return np.array([_shift(a, b) for a, b in zip(one, other, strict=True)])
+    return np.array([_shift(a, b) for a, b in zip(first, second, strict=True)])
 
 
 _VALUES = np.vectorize(lambda noisy: float(noisy.value), otypes=[float])
 _SCALES = np.vectorize(lambda noisy: float(noisy.scale), otypes=[float])
 
 
-def _shift(one: Noisy, other: Noisy) -> float:
+def _shift(first: Noisy, second: Noisy) -> float:
     """Return the distance between two noisy numbers in units of their common scale."""
-    if one == other:
+    if first == second:
         return 0.0
-    if one.scale != other.scale or one.scale == 0:
+    if first.scale != second.scale or first.scale == 0:
         return np.inf
-    return float(abs((one.value - other.value) / one.scale))
+    return float(abs((first.value - second.value) / first.scale))
 
 
 def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
@@ -251,9 +251,9 @@ def quantile_log_ratio(pairs: Pairs, rank: int, eps: Epsilon) -> Floats:
     array([1.])
     """
     t = _ends(pairs).T
-    one = quantile_log_density(t, pairs.first, pairs.users, rank, eps)
-    other = quantile_log_density(t, pairs.second, pairs.users, rank, eps)
-    result: Floats = np.max(np.abs(one - other), axis=0)
+    first = quantile_log_density(t, pairs.first, pairs.users, rank, eps)
+    second = quantile_log_density(t, pairs.second, pairs.users, rank, eps)
+    result: Floats = np.max(np.abs(first - second), axis=0)
     return result
 
 
@@ -294,18 +294,18 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     """
     ends = np.unique(np.sort(_ends(pairs)), axis=1)  # many users may have the same sum
     lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
-    above = np.where(lower > 0, np.minimum(lower * (1 + _LIKELY), ends), ends)
-    wanted = np.concatenate([ends, (ends + lower) / 2, above], axis=1).T
-    one = _akmv_at(wanted, pairs.first, pairs.users, eps)
-    other = _akmv_at(wanted, pairs.second, pairs.users, eps)
-    threshold_part = np.abs(one.log_density - other.log_density)
-    release_part = np.abs(one.value - other.value) / one.scale
-    ratio = np.where(one.drawn & other.drawn, threshold_part + release_part, np.inf)
-    result: Floats = np.max(np.where(one.likely & other.likely, ratio, 0.0), axis=0)
+    just_above = np.where(lower > 0, np.minimum(lower * (1 + _LIKELY), ends), ends)
+    targets = np.concatenate([ends, (ends + lower) / 2, just_above], axis=1).T
+    first = _run_akmv(targets, pairs.first, pairs.users, eps)
+    second = _run_akmv(targets, pairs.second, pairs.users, eps)
+    threshold_part = np.abs(first.log_density - second.log_density)
+    release_part = np.abs(first.value - second.value) / first.scale
+    ratio = np.where(first.drawn & second.drawn, threshold_part + release_part, np.inf)
+    result: Floats = np.max(np.where(first.likely & second.likely, ratio, 0.0), axis=0)
     return result
 
 
-class _AkmvAt(NamedTuple):
+class _AkmvRun(NamedTuple):
     """Behaviour of `akmv` at given thresholds; arrays of the same shape.
 
     Attributes
@@ -327,36 +327,36 @@ class _AkmvAt(NamedTuple):
     scale: Floats
 
 
-def _akmv_at(wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon) -> _AkmvAt:
-    """Make `akmv` draw the wanted thresholds, as far as possible."""
+def _run_akmv(targets: Floats, sums: Floats, users: Contributions, eps: Epsilon) -> _AkmvRun:
+    """Make `akmv` draw the target thresholds, as far as possible."""
     k = rank(eps)
-    half = read_eps(eps) / 2
-    cells = quantile_cells(sums, users, k, half)
+    half_budget = read_eps(eps) / 2
+    cells = quantile_cells(sums, users, k, half_budget)
     cumulative = np.cumsum(cells.probability, axis=1)
-    cell = np.sum(cells.lower[:, :-1] >= wanted[..., None], axis=-1)
-    likely = _at(cells.probability, cell) > _LIKELY
+    cell = np.sum(cells.lower[:, :-1] >= targets[..., None], axis=-1)
+    likely = _of_cell(cells.probability, cell) > _LIKELY
     cell = np.where(likely, cell, np.argmax(cells.probability, axis=1))
-    lower = _at(cells.lower, cell)
-    upper = _at(cells.upper, cell)
-    level = _at(cumulative, cell) - _at(cells.probability, cell) / 2
-    place = np.where(likely, (wanted - lower) / (upper - lower), 0.5)
-    batch = np.broadcast_to(sums, (*wanted.shape, users.n_users))
-    drawn = private_quantile(batch, users, k, half, rng=Recorder(random=[level, place]))
-    releases: Any = akmv(batch, users, eps, rng=Recorder(random=[level, place]))
+    lower = _of_cell(cells.lower, cell)
+    upper = _of_cell(cells.upper, cell)
+    level = _of_cell(cumulative, cell) - _of_cell(cells.probability, cell) / 2
+    position = np.where(likely, (targets - lower) / (upper - lower), 0.5)
+    batch = np.broadcast_to(sums, (*targets.shape, users.n_users))
+    drawn = private_quantile(batch, users, k, half_budget, rng=Recorder(random=[level, position]))
+    releases: Any = akmv(batch, users, eps, rng=Recorder(random=[level, position]))
     scale: Floats = _SCALES(releases)
-    cap = scale * (users.total * float(half))
-    as_wanted = np.abs(drawn - wanted) <= _ROUNDING * wanted
-    as_used = np.abs(cap - drawn) <= _ROUNDING * drawn
-    return _AkmvAt(
+    cap = scale * (users.total * float(half_budget))
+    is_target = np.abs(drawn - targets) <= _ROUNDING * targets
+    is_cap_used = np.abs(cap - drawn) <= _ROUNDING * drawn
+    return _AkmvRun(
         likely=likely,
-        drawn=as_wanted & as_used,
-        log_density=quantile_log_density(wanted, sums, users, k, half),
+        drawn=is_target & is_cap_used,
+        log_density=quantile_log_density(targets, sums, users, k, half_budget),
         value=_VALUES(releases),
         scale=scale,
     )
 
 
-def _at(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
+def _of_cell(values: Floats, cell: npt.NDArray[np.intp]) -> Floats:
     """Return values[row, cell] for an array of cells, shape (points, rows)."""
     return np.take_along_axis(values, cell.T, axis=1).T
 
@@ -400,11 +400,11 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None) -> Iterator[Pairs]:
     """
     generator = check.rng(rng)
     sizes = np.diff(np.linspace(0, n_pairs, len(_COLLECTIONS) + 1).astype(int)).tolist()
-    drawn = [
+    collections = [
         Contributions(generator.integers(1, *m) if isinstance(m, tuple) else m, upper)
         for m, upper in _COLLECTIONS
     ]
-    for users, size in zip(drawn, sizes, strict=True):
+    for users, size in zip(collections, sizes, strict=True):
         yield _hard_pairs(users, size, generator)
 
 
@@ -421,10 +421,10 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
     first = np.choose(rng.integers(len(kinds), size=(n, 1)), kinds)
     rows = np.arange(n)
     user = rng.integers(users.n_users, size=n)
-    other = np.minimum(first[rows, (user + 1) % users.n_users], full[user])
-    moves = [np.zeros(n), full[user], rng.random(n) * full[user], other]
+    other_sum = np.minimum(first[rows, (user + 1) % users.n_users], full[user])
+    new_sums = [np.zeros(n), full[user], rng.random(n) * full[user], other_sum]
     second = first.copy()
-    second[rows, user] = np.choose(rng.integers(len(moves), size=n), moves)
+    second[rows, user] = np.choose(rng.integers(len(new_sums), size=n), new_sums)
     # The pairs from the proofs of tightness: r sums are tiny, and the heaviest user's sum changes
     # from 0 to U m*.
     for r in range(min(n, users.n_users)):

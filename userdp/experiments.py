@@ -14,7 +14,7 @@ from userdp import _checks as check
 from userdp._checks import Floats, RNGLike
 from userdp._progress import progress
 from userdp.model import Contributions, Epsilon, read_eps
-from userdp.samplers import Sampler, _drawn
+from userdp.samplers import Sampler, _draw_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ class Sweep:
         The means and standard errors of each mechanism; ``sweep["AKMV"]`` is short for
         ``sweep.curves["AKMV"]``.
     errors : ndarray of float64, shape (mechanisms, n, n_trials)
-        The errors of single trials, in the unit of the samples; the curves have their means. A
+        The errors of single trials, in the unit of the samples; the curves hold their means. A
         trial uses the same dataset for all mechanisms and budgets.
     """
 
@@ -82,8 +82,8 @@ class Sweep:
             If pandas is not installed (the extra ``userdp[frame]``).
         """
         pandas = check.load("pandas", "A frame needs pandas", "frame")
-        named = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
-        rows = pandas.MultiIndex.from_product(named.values(), names=named)
+        columns = {"mechanism": [*self.curves], "eps": self.eps, "trial": range(self.n_trials)}
+        rows = pandas.MultiIndex.from_product(columns.values(), names=columns)
         frame: pd.DataFrame = rows.to_frame(index=False).assign(error=self.errors.ravel())
         return frame
 
@@ -217,9 +217,9 @@ def mean_error_sweep(
     _check_functions("mean_errors", mean_errors)
 
     def errors(name: str, data: _Datasets, budget: Epsilon, stream: np.random.Generator) -> Floats:
-        found = np.asarray(mean_errors[name](data.sums, users, budget))
-        _check_one_per_dataset(f"mean_errors[{name!r}]", found, data)
-        return found
+        values = np.asarray(mean_errors[name](data.sums, users, budget))
+        _check_one_per_dataset(f"mean_errors[{name!r}]", values, data)
+        return values
 
     return _sweep([*mean_errors], errors, users, eps, sampler, n_trials, rng)
 
@@ -255,13 +255,13 @@ def _sweep(
     with progress(len(starts) * len(names) * len(budgets)) as tick:
         for block, start in enumerate(starts):
             size = min(length, trials - start)
-            sums = _drawn("sampler", sampler, users, size, _stream(entropy, block))
+            sums = _draw_sums("sampler", sampler, users, size, _stream(entropy, block))
             data = _Datasets(sums, sums.sum(axis=1) / users.total)
             for (i, name), (j, budget) in product(enumerate(names), enumerate(budgets)):
                 stream = _stream(entropy, block, f"{name} {read_eps(budget)}")
                 values[i, j, start : start + size] = errors(name, data, budget, stream)
                 tick()
-    # Subtract the first trial's error, so that rounding gives equal errors no spread.
+    # Subtract the first trial's error, so that equal errors get a standard error of 0.
     shift = values - values[..., :1]
     means = values[..., 0] + shift.mean(axis=-1)
     standard_errors = shift.std(axis=-1, ddof=1) / np.sqrt(trials)

@@ -64,8 +64,8 @@ def laplace(
     """
     values = _read_sums(sums, users)
     generator = check.rng(rng)
-    total, moved = grid_sum(values, 0.0, float(users.upper * users.max_count))
-    noise = generator.laplace(scale=noise_scale(float(moved), eps), size=total.shape)
+    total, change = grid_sum(values, 0.0, float(users.upper * users.max_count))
+    noise = generator.laplace(scale=noise_scale(float(change), eps), size=total.shape)
     return (total + noise) / users.total
 
 
@@ -94,8 +94,8 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
     0.4
     """
     values = _read_sums(sums, users)
-    unbiased = np.zeros(values.shape[:-1])
-    return noisy_error(unbiased, noise_scale(float(sensitivity(users)), eps))
+    no_bias = np.zeros(values.shape[:-1])
+    return noisy_error(no_bias, noise_scale(float(sensitivity(users)), eps))
 
 
 def opt_worst_case(
@@ -135,8 +135,8 @@ def opt_worst_case(
     middle = float(users.upper) / 2
     half_width = float(threshold(users, eps)) / 2
     # Centred sums stay accurate even if U m_l is many orders of magnitude above T_eps.
-    total, moved = grid_sum(values - users.counts * middle, -half_width, half_width)
-    noise = generator.laplace(scale=noise_scale(float(moved), eps), size=total.shape)
+    total, change = grid_sum(values - users.counts * middle, -half_width, half_width)
+    noise = generator.laplace(scale=noise_scale(float(change), eps), size=total.shape)
     return middle + (total + noise) / users.total
 
 
@@ -185,7 +185,7 @@ def grid_sum(
 
     Returns
     -------
-    total, moved : ndarray of float64, shape (...)
+    total, change : ndarray of float64, shape (...)
         The sum of the clipped values, and the most by which one of them can change it as computed.
 
     Raises
@@ -193,8 +193,8 @@ def grid_sum(
     ValueError
         If sums of L values in the interval, or its width, exceed the range of floats.
     """
-    steps, moved, step = grid_steps(values, lowest, highest)
-    return steps * step, moved * step
+    steps, change, step = grid_steps(values, lowest, highest)
+    return steps * step, change * step
 
 
 def grid_steps(
@@ -219,7 +219,7 @@ def grid_steps(
 
     Returns
     -------
-    steps, moved, step : ndarray of float64, shape (...)
+    steps, change, step : ndarray of float64, shape (...)
         The sum and the most by which one value can change it, both in whole steps; and the step.
 
     Raises

@@ -24,12 +24,12 @@ from userdp._checks import Exact, Floats
 # Above this total, floats no longer represent every integer.
 _MOST_SAMPLES = 2**53
 
-# Maximum number of users in a collection that is made here: their counts take 2 GiB.
+# Maximum number of users in a generated collection, whose counts take 2 GiB.
 _MOST_GENERATED_USERS = 2**28
 
 # The type of the bound of users, and of each result that is as exact as the bound: float or
 # Fraction. For `Contributions` without brackets it may be either. Before Python 3.13, such defaults
-# need typing_extensions, which type checkers bring along and nothing else here needs.
+# need typing_extensions, which type checkers install, and which nothing else here needs.
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
@@ -117,13 +117,13 @@ class Contributions(Generic[Number]):
         total = sum(m * n for m, n in zip(sizes.tolist(), n_users.tolist(), strict=True))
         if total > _MOST_SAMPLES:
             _refuse_total(total)
-        known = {
+        attributes = {
             "histogram": (sizes, n_users),
             "n_users": int(n_users.sum()),
             "total": total,
             "max_count": int(sizes[-1]),
         }
-        for name, value in known.items():
+        for name, value in attributes.items():
             object.__setattr__(users, name, value)
         users._set_upper(upper)
         return users
@@ -207,8 +207,8 @@ def _as_bound(users: Contributions[Number], value: Exact) -> Number:
     return result
 
 
-def _scalar(users: Contributions[Number], value: Any) -> Number | float:
-    """Return a scalar as a Fraction if it and the bound are, and as a float otherwise."""
+def _number_or_float(users: Contributions[Number], value: Any) -> Number | float:
+    """Return a Fraction in the type of the bound, and any other number as a float."""
     return _as_bound(users, value) if isinstance(value, Fraction) else float(value)
 
 

@@ -21,7 +21,7 @@ from userdp.model import Contributions, _read_sums
 # Draws samples in [0, U], shape (n_trials, users, samples of one user).
 _Draw = Callable[[tuple[int, int, int]], Floats]
 
-# Maximum number of samples in memory at a time, unless one per user and dataset are more.
+# Maximum number of samples in memory at a time, if one per user and dataset are not more.
 _BLOCK = 2**20
 
 # A normal sample is outside with a probability of at most 0.62: this many redraws hardly ever fail.
@@ -100,18 +100,18 @@ def gaussian_sums(
            [131.1,  32. ]])
     """
     upper, generator = _read(users, rng)
-    wanted = upper / 4 if variance is None else check.positive("variance", variance)
-    spread = np.sqrt(wanted)
-    if spread > upper:  # hardly any draw would be kept
+    untruncated = upper / 4 if variance is None else check.positive("variance", variance)
+    deviation = np.sqrt(untruncated)
+    if deviation > upper:  # hardly any draw would be kept
         check.refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
 
     def draw(shape: tuple[int, int, int]) -> Floats:
-        samples = generator.normal(upper / 2, spread, shape)
+        samples = generator.normal(upper / 2, deviation, shape)
         outside = (samples < 0) | (samples > upper)
         for _ in range(_MOST_REDRAWS):
             if not outside.any():
                 return samples
-            samples[outside] = generator.normal(upper / 2, spread, np.count_nonzero(outside))
+            samples[outside] = generator.normal(upper / 2, deviation, np.count_nonzero(outside))
             outside = (samples < 0) | (samples > upper)
         raise NotFoundError(
             f"Normal samples between 0 and {upper:g} were not found in {_MOST_REDRAWS} draws."
@@ -195,14 +195,14 @@ def correlated_sums(
            [ 10.7,   1.1]])
     """
     upper, generator = _read(users, rng)
-    share = np.sqrt(float(check.size("correlation", correlation)))
-    if share > 1:
+    chance = np.sqrt(float(check.size("correlation", correlation)))
+    if chance > 1:
         check.refuse_value("correlation", "at most 1", correlation)
     trials = check.integer("n_trials", n_trials, least=1)
     levels = generator.uniform(0.0, upper, (trials, users.n_users))
-    copies = generator.binomial(users.counts, share, levels.shape)
-    keep = users.counts - copies
-    fresh = _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape), keep)
+    copies = generator.binomial(users.counts, chance, levels.shape)
+    n_new = users.counts - copies
+    fresh = _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape), n_new)
     return fresh + copies * levels
 
 
@@ -212,7 +212,7 @@ def _read(users: Contributions, rng: RNGLike) -> tuple[float, np.random.Generato
     return float(users.upper), check.rng(rng)
 
 
-def _drawn(
+def _draw_sums(
     argument: str, sampler: Sampler, users: Contributions, n_trials: int, rng: np.random.Generator
 ) -> Floats:
     """Draw from a sampler; raise if it is not callable, or if its sums do not fit the users."""
@@ -226,11 +226,11 @@ def _drawn(
 
 
 def _add_up(
-    users: Contributions, n_trials: int, draw: _Draw, keep: npt.NDArray[np.int64] | None = None
+    users: Contributions, n_trials: int, draw: _Draw, n_kept: npt.NDArray[np.int64] | None = None
 ) -> Floats:
     """Draw all samples, one distinct count at a time, and add them up for each user.
 
-    If `keep` is given, shape (n_trials, L), only the first `keep` samples of each user are added.
+    If `n_kept` is given, shape (n_trials, L), only the first of each user's are added.
     """
     trials = check.integer("n_trials", n_trials, least=1)
     sums = np.zeros((trials, users.n_users))
@@ -240,7 +240,7 @@ def _add_up(
         for start in range(0, count, step):
             index = np.arange(start, min(start + step, int(count)))
             samples = draw((trials, members.size, index.size))
-            if keep is not None:
-                samples = np.where(index < keep[:, members, None], samples, 0.0)
+            if n_kept is not None:
+                samples = np.where(index < n_kept[:, members, None], samples, 0.0)
             sums[:, members] += samples.sum(axis=-1)
     return sums

@@ -24,7 +24,7 @@ from userdp.model import (
     Epsilon,
     Number,
     _as_bound,
-    _scalar,
+    _number_or_float,
     rank,
     read_eps,
 )
@@ -67,7 +67,7 @@ def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact
         return users.upper * users.max_count / users.total
     _check_fit(users, clipping)
     widths = _sum_per_user(users, clipping.upper - clipping.lower)
-    return _scalar(users, np.max(widths)) / users.total
+    return _number_or_float(users, np.max(widths)) / users.total
 
 
 def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
@@ -102,7 +102,7 @@ def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number 
     _check_fit(users, clipping)
     raised = np.sum(_sum_per_user(users, clipping.lower))
     lowered = np.sum(_sum_per_user(users, users.upper - clipping.upper))
-    return _scalar(users, max(raised, lowered)) / users.total
+    return _number_or_float(users, max(raised, lowered)) / users.total
 
 
 def printed_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
@@ -132,7 +132,7 @@ def printed_bias(users: Contributions[Number], clipping: Clipping) -> Number | f
     """
     _check_fit(users, clipping)
     larger = np.maximum(clipping.lower, users.upper - clipping.upper)
-    return _scalar(users, np.sum(_sum_per_user(users, larger))) / users.total
+    return _number_or_float(users, np.sum(_sum_per_user(users, larger))) / users.total
 
 
 def worst_case_error(
@@ -165,7 +165,7 @@ def worst_case_error(
     """
     bias: Any = worst_case_bias(users, clipping)
     noise: Any = sensitivity(users, clipping)
-    return _scalar(users, bias + noise / read_eps(eps))
+    return _number_or_float(users, bias + noise / read_eps(eps))
 
 
 def threshold(users: Contributions[Number], eps: Epsilon) -> Number:
@@ -299,7 +299,7 @@ def symmetric_error(
     width = check.size("total_width", total_width, users.is_exact)
     bias: Any = _symmetric_bias(users, width)
     noise: Any = width / users.total
-    return _scalar(users, bias + noise / read_eps(eps))
+    return _number_or_float(users, bias + noise / read_eps(eps))
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
@@ -335,12 +335,12 @@ def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
         check.refuse_value("x", "at least 0", x)
     if x >= users.n_users:
         return Fraction(users.total)
-    whole = floor(x)
-    # `largest` holds whole + 1 counts; its minimum is the fractional one.
-    largest = np.partition(users.counts, users.n_users - whole - 1)[users.n_users - whole - 1 :]
-    following = int(largest.min())
-    sum_of_whole = int(largest.sum()) - following
-    return sum_of_whole + (Fraction(x) - whole) * following
+    n_whole = floor(x)
+    # `largest` holds n_whole + 1 counts; the smallest is the one of which a fraction is added.
+    largest = np.partition(users.counts, users.n_users - n_whole - 1)[users.n_users - n_whole - 1 :]
+    next_count = int(largest.min())
+    sum_of_whole = int(largest.sum()) - next_count
+    return sum_of_whole + (Fraction(x) - n_whole) * next_count
 
 
 def _nth_largest_sum(users: Contributions[Number], n: int) -> Number:
@@ -358,7 +358,7 @@ def _symmetric_bias(users: Contributions[Number], width: Exact) -> Number | floa
     sizes, n_users = users.histogram
     upper: Any = users.upper
     surplus = Contributions(sizes, upper).surplus(width)
-    return _scalar(users, np.sum(n_users * surplus)) / 2 / users.total
+    return _number_or_float(users, np.sum(n_users * surplus)) / 2 / users.total
 
 
 def _check_fit(users: Contributions, clipping: Clipping) -> None:

@@ -12,9 +12,9 @@ function asTex(formula) {
 function copyOf(selection) {
   const copy = document.createElement("div");
   for (let i = 0; i < selection.rangeCount; i += 1) {
-    const range = selection.getRangeAt(i), at = range.commonAncestorContainer;
-    const inside = (at.closest ? at : at.parentElement)?.closest(TEX_FORMULA);
-    copy.append(inside ? inside.cloneNode(true) : range.cloneContents());
+    const range = selection.getRangeAt(i), ancestor = range.commonAncestorContainer;
+    const formula = (ancestor.closest ? ancestor : ancestor.parentElement)?.closest(TEX_FORMULA);
+    copy.append(formula ? formula.cloneNode(true) : range.cloneContents());
   }
   return copy;
 }

@@ -4,7 +4,7 @@
   const rows = [...article.querySelectorAll(".cell_output dl")];
   const verdict = (row) => row.querySelector(".verdict").textContent;
   const source = (row) => (row.closest("section").id === "beyond-the-paper" ? "this book" : "the paper");
-  const known = (row) => row.querySelector(".known")?.textContent ?? "not examined";
+  const evidence = (row) => row.querySelector(".known")?.textContent ?? "not examined";
 
   function createFilter(name, value) {
     const values = [...new Set(rows.map(value))];
@@ -15,7 +15,7 @@
     return { label, accepts: (row) => select.selectedIndex === 0 || select.value === value(row) };
   }
 
-  const filters = [createFilter("Verdict", verdict), createFilter("Claimed by", source), createFilter("Known by", known)];
+  const filters = [createFilter("Verdict", verdict), createFilter("Claimed by", source), createFilter("Known by", evidence)];
 
   // Fold everything below the statement of a row, with its paragraphs unchanged.
   function fold(row) {
@@ -44,8 +44,8 @@
   function show() {
     for (const row of rows) row.hidden = !filters.every(({ accepts }) => accepts(row));
     for (const part of article.querySelectorAll(":scope > section")) {
-      const own = rows.filter((row) => part.contains(row));
-      part.hidden = own.length > 0 && own.every((row) => row.hidden);
+      const rowsOfPart = rows.filter((row) => part.contains(row));
+      part.hidden = rowsOfPart.length > 0 && rowsOfPart.every((row) => row.hidden);
     }
     count.value = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
   }

@@ -11,8 +11,8 @@
 
   const box = Object.assign(document.createElement("div"), { id: "preview", hidden: true });
   box.setAttribute("role", "tooltip");
-  const here = location.href.split("#")[0];
-  const pages = new Map([[here, Promise.resolve(document)]]);
+  const thisPage = location.href.split("#")[0];
+  const pages = new Map([[thisPage, Promise.resolve(document)]]);
   let link = null; // the link whose preview is open, or about to be
   let opening;
   let closing;
@@ -28,15 +28,15 @@
 
   /* A copy that is not interactive: without links, buttons, tab stops and ids. */
   function copy(element, address) {
-    const made = document.importNode(element, true);
-    made.querySelectorAll(".headerlink, button, script").forEach((node) => node.remove());
-    for (const node of [made, ...made.querySelectorAll("*")]) {
+    const clone = document.importNode(element, true);
+    clone.querySelectorAll(".headerlink, button, script").forEach((node) => node.remove());
+    for (const node of [clone, ...clone.querySelectorAll("*")]) {
       for (const name of ["id", "href", "title"]) node.removeAttribute(name);
     }
-    made.querySelectorAll("img").forEach((image) => {
+    clone.querySelectorAll("img").forEach((image) => {
       image.src = new URL(image.getAttribute("src"), address);
     });
-    return made;
+    return clone;
   }
 
   /* Wrap code in the elements that the styles of highlighted code expect. */
@@ -50,7 +50,7 @@
   /* The target of a link; for a function in the reference, its signature and first paragraph. */
   async function target(url) {
     const [address, id] = url.split("#");
-    if (address !== here && location.protocol === "file:") return [];
+    if (address !== thisPage && location.protocol === "file:") return [];
     const element = (await page(address)).getElementById(decodeURIComponent(id));
     if (!element?.matches(TARGETS)) return [];
     const summary = element.matches("dt") ? element.nextElementSibling.querySelector("p") : null;
@@ -65,27 +65,27 @@
 
   /* Place the box below the link if it fits, otherwise above, and within the window. */
   function place() {
-    const at = link.getClientRects()[0];
-    const below = innerHeight - at.bottom - 2 * GAP;
-    const above = at.top - 2 * GAP;
+    const linkBox = link.getClientRects()[0];
+    const below = innerHeight - linkBox.bottom - 2 * GAP;
+    const above = linkBox.top - 2 * GAP;
     box.style.maxHeight = `${Math.max(above, below)}px`;
-    const under = box.offsetHeight <= below || below >= above;
-    const top = under ? at.bottom + GAP : at.top - GAP - box.offsetHeight;
+    const isBelow = box.offsetHeight <= below || below >= above;
+    const top = isBelow ? linkBox.bottom + GAP : linkBox.top - GAP - box.offsetHeight;
     const maxLeft = document.documentElement.clientWidth - box.offsetWidth - GAP;
     const frame = box.offsetParent.getBoundingClientRect();
     box.style.top = `${top - frame.top}px`;
-    box.style.left = `${Math.max(GAP, Math.min(at.left, maxLeft)) - frame.left}px`;
+    box.style.left = `${Math.max(GAP, Math.min(linkBox.left, maxLeft)) - frame.left}px`;
   }
 
   async function open() {
-    const wanted = link;
-    const parts = await target(wanted.href).catch(() => []);
-    if (!parts.length || link !== wanted) return;
+    const requested = link;
+    const parts = await target(requested.href).catch(() => []);
+    if (!parts.length || link !== requested) return;
     box.hidden = false;
     await show(parts);
-    if (link !== wanted) return;
-    wanted.removeAttribute("title"); // a tooltip beside the preview would be redundant
-    wanted.setAttribute("aria-describedby", box.id);
+    if (link !== requested) return;
+    requested.removeAttribute("title"); // a tooltip beside the preview would be redundant
+    requested.setAttribute("aria-describedby", box.id);
     place();
     box.classList.add("open");
   }
@@ -119,9 +119,9 @@
   }).observe(box, { subtree: true, childList: true, attributeFilter: ["tabindex"] });
 
   document.addEventListener("DOMContentLoaded", () => document.querySelector("main")?.append(box));
-  document.addEventListener("pointerover", ({ target: over, pointerType }) => {
+  document.addEventListener("pointerover", ({ target: hovered, pointerType }) => {
     if (pointerType !== "mouse") return; // a finger does not hover
-    const next = box.contains(over) ? link : over.closest(LINKS);
+    const next = box.contains(hovered) ? link : hovered.closest(LINKS);
     if (next) scheduleOpen(next);
     // A preview opened by focus stays open, because focusing may scroll the page under a resting mouse.
     else if (link !== document.activeElement) scheduleClose();

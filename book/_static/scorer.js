@@ -18,7 +18,7 @@ var Scorer = (() => {
 
   const query = new Set(new URLSearchParams(location.search).get("q")?.toLowerCase().match(/[\w-]+/g));
   const matching = Object.keys(ABOUT).filter((words) => words.split(" ").every((word) => query.has(word)));
-  const first = ABOUT[matching.sort((one, other) => other.length - one.length)[0]];
+  const first = ABOUT[matching.sort((a, b) => b.length - a.length)[0]];
 
   return {
     // A page whose title has all words of the query comes before those that only mention them.
@@ -26,7 +26,7 @@ var Scorer = (() => {
       if (page === first) return score + 10_000;
       return !anchor && [...query].every((word) => title.toLowerCase().includes(word)) ? score + 15 : score;
     },
-    // The others are Sphinx's own.
+    // All other scores are Sphinx's defaults.
     objNameMatch: 11,
     objPartialMatch: 6,
     objPrio: { 0: 15, 1: 5, 2: -5 },

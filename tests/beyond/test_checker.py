@@ -67,7 +67,7 @@ def without_multipliers(name, eps):
     )
 
 
-def means_of(certificate):
+def sums_of_datasets(certificate):
     """The sums of all datasets in units, from their levels."""
     levels = [level for group in certificate.groups for level in group.levels]
     return [sum(np.multiply(sum(dataset, ()), levels).tolist()) for dataset in certificate.datasets]
@@ -76,11 +76,11 @@ def means_of(certificate):
 def users_apart(certificate, c, d):
     """How many users differ between two datasets, if as few blocks as possible change levels."""
     total = 0
-    for group, here, there in zip(
+    for group, first, second in zip(
         certificate.groups, certificate.datasets[c], certificate.datasets[d], strict=True
     ):
-        stay = sum(min(pair) for pair in zip(here, there, strict=True))
-        total += group.block_size * (group.n_blocks - stay)
+        unchanged = sum(min(pair) for pair in zip(first, second, strict=True))
+        total += group.block_size * (group.n_blocks - unchanged)
     return total
 
 
@@ -89,7 +89,7 @@ def attained_error(certificate):
 
     Its solution is a private mechanism for these datasets, so its error bounds all valid proofs.
     """
-    means, eps = means_of(certificate), float(certificate.eps)
+    means, eps = sums_of_datasets(certificate), float(certificate.eps)
     outputs = sorted({*means})
     n, k = len(means), len(outputs)
     rows = []
@@ -105,13 +105,13 @@ def attained_error(certificate):
         rows.append(row)
     sums = np.hstack([np.kron(np.eye(n), np.ones(k)), np.zeros((n, 1))])
     goal = np.append(np.zeros(n * k), 1)
-    found = optimize.linprog(goal, rows, np.zeros(len(rows)), sums, np.ones(n))
-    return found.fun / certificate.unit / sum(m * n for m, n in certificate.counts)
+    solution = optimize.linprog(goal, rows, np.zeros(len(rows)), sums, np.ones(n))
+    return solution.fun / certificate.unit / sum(m * n for m, n in certificate.counts)
 
 
 # Possible mistakes of a check: in the factor for d users at a budget, in the dataset to which it
 # applies, in the means.
-WRONG = {
+MISTAKES = {
     "nothing": {},
     "no factor": {"factor": lambda d, eps: 1},
     "one user for several": {"factor": lambda d, eps: math.exp(min(d, 1) * eps)},
@@ -131,17 +131,17 @@ LARGEST_LOAD = 4
 
 
 @cache
-def solved(name, eps):
+def optimal_multipliers(name, eps):
     """The optimal multipliers of a problem, and its numbers of datasets and of means."""
     certificate = without_multipliers(name, eps)
     weights, loads, _ = multipliers(certificate)
-    return weights, loads, len(certificate.datasets), len({*means_of(certificate)})
+    return weights, loads, len(certificate.datasets), len({*sums_of_datasets(certificate)})
 
 
 def multipliers(certificate, *, factor=None, swapped=False, means=slice(None), shift=0.0):
     """Return optimal weights and loads of the dual program, with a mistake if one is given."""
     factor = factor or (lambda d, eps: math.exp(d * eps))
-    sums = means_of(certificate)
+    sums = sums_of_datasets(certificate)
     outputs = sorted({*sums})
     n, k = len(sums), len(outputs)
     pairs = [(c, d, y) for c, d in product(range(n), repeat=2) if c != d for y in range(k)]
@@ -152,25 +152,25 @@ def multipliers(certificate, *, factor=None, swapped=False, means=slice(None), s
         row[c] = -abs(sums[c] - outputs[y] + shift) / outputs[-1]
         row[n + len(pairs) + c] = 1
     for column, (c, d, y) in enumerate(pairs, start=n):
-        there = factor(users_apart(certificate, c, d), float(certificate.eps))
-        here, there = (there, 1) if swapped else (1, there)
+        factor_d = factor(users_apart(certificate, c, d), float(certificate.eps))
+        factor_c, factor_d = (factor_d, 1) if swapped else (1, factor_d)
         if y in counted:
-            rows[c, y][column] -= here
-            rows[d, y][column] += there
+            rows[c, y][column] -= factor_c
+            rows[d, y][column] += factor_d
     goal = np.concatenate([np.zeros(n + len(pairs)), -np.ones(n)])
-    weigh = np.concatenate([np.ones(n), np.zeros(len(pairs) + n)])
+    sum_of_weights = np.concatenate([np.ones(n), np.zeros(len(pairs) + n)])
     limits = [(0, 1)] * n + [(0, LARGEST_LOAD)] * len(pairs) + [(None, None)] * n
     table = [*rows.values()]
-    found = optimize.linprog(goal, table, np.zeros(len(table)), [weigh], [1], limits)
-    weights = tuple(max(round(w * 2**40), 0) for w in found.x[:n])
-    whole = [max(round(load * 2**40), 0) for load in found.x[n : n + len(pairs)]]
-    loads = tuple((*pair, load) for pair, load in zip(pairs, whole, strict=True) if load)
+    solution = optimize.linprog(goal, table, np.zeros(len(table)), [sum_of_weights], [1], limits)
+    weights = tuple(max(round(w * 2**40), 0) for w in solution.x[:n])
+    rounded = [max(round(load * 2**40), 0) for load in solution.x[n : n + len(pairs)]]
+    loads = tuple((*pair, load) for pair, load in zip(pairs, rounded, strict=True) if load)
     return weights, loads, outputs[-1]
 
 
-def checked(certificate, weights, loads, unit):
+def proved_bound(certificate, weights, loads, unit):
     """The bound that the checker proves from multipliers, by its formula and by the full check."""
-    changed = floor._proved(replace(certificate, weights=weights, loads=loads, load_unit=unit))
+    changed = floor._with_bound(replace(certificate, weights=weights, loads=loads, load_unit=unit))
     assert changed.check() == changed.bound
     return float(changed.bound)
 
@@ -180,8 +180,8 @@ def test_multipliers_of_a_wrong_program_prove_no_more_than_the_attained_error(na
     for eps in BUDGETS:
         certificate = without_multipliers(name, eps)
         attained = attained_error(certificate)
-        for mistake, options in WRONG.items():
-            proved = checked(certificate, *multipliers(certificate, **options))
+        for mistake, options in MISTAKES.items():
+            proved = proved_bound(certificate, *multipliers(certificate, **options))
             message = f"{proved:.6g} is proved with {mistake}, but {attained:.6g} is attained"
             assert proved <= attained + SOLVER, message
             # The right program attains the bound, so the comparison is sharp.
@@ -193,12 +193,12 @@ def test_multipliers_of_another_problem_prove_no_more_than_the_attained_error(na
     for eps in BUDGETS:
         certificate = without_multipliers(name, eps)
         attained = attained_error(certificate)
-        shape = len(certificate.datasets), len({*means_of(certificate)})
+        shape = len(certificate.datasets), len({*sums_of_datasets(certificate)})
         for other in product(FAMILIES, (Fraction(1, 1000), Fraction(1, 2), Fraction(5))):
-            weights, loads, *its_shape = solved(*other)
+            weights, loads, *its_shape = optimal_multipliers(*other)
             if (*its_shape,) == shape:
                 for unit in (1, 3, 20):  # loads in other units
-                    assert checked(certificate, weights, loads, unit) <= attained + SOLVER
+                    assert proved_bound(certificate, weights, loads, unit) <= attained + SOLVER
 
 
 @pytest.mark.parametrize("counts", [[1], [1, 1], [2, 1], [3, 2, 2, 1]], ids=str)
@@ -209,19 +209,19 @@ def test_closed_forms_with_any_factor_prove_no_more_than_releases_guarantee(coun
         S = beyond.threshold(users, beyond.StaircaseNoise(eps), "l1")
         attained = beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
         attained = min(attained, beyond.projected_error(users, S, beyond.StaircaseNoise(eps)), 0.5)
-        zero = floor._bare(users, eps)
+        zero = floor._trivial_certificate(users, eps)
         for n in range(1, len(counts) + 1):
             for more in (1, 2, 5):
                 chain = replace(zero, n_users=n, factors=((1, q(more, eps)),))
-                assert float(floor._proved(chain).check()) <= attained + 1e-12
+                assert float(floor._with_bound(chain).check()) <= attained + 1e-12
                 if more * n * eps <= 6:
                     factors = ((n, q(more * n, eps)),)
                     lattice = replace(zero, source="lattice", n_users=n, factors=factors)
-                    assert float(floor._proved(lattice).check()) <= attained + 1e-12
+                    assert float(floor._with_bound(lattice).check()) <= attained + 1e-12
 
 
 def test_a_factor_that_takes_too_long_to_evaluate_is_refused():
-    zero = floor._bare(ud.Contributions([1], 1), 1)
+    zero = floor._trivial_certificate(ud.Contributions([1], 1), 1)
     too_long = replace(zero, source="lattice", n_users=1, factors=((1, Fraction(10**30)),))
     with pytest.raises(ValueError, match=r"have a factor below e\^13"):
         too_long.check()

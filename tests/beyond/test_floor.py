@@ -57,7 +57,7 @@ def two_datasets(q):
 def test_one_user_at_both_ends_by_hand():
     for q in (Fraction(3), Fraction(2719, 1000), Fraction(10)):
         certificate = two_datasets(q)
-        proved = certificate._proved()
+        proved = certificate._evaluate()
         assert proved == 1 / (1 + q), f"the multipliers prove 1/(1 + q) at q = {q}, not {proved}"
         assert certificate.check() == proved
 
@@ -143,10 +143,10 @@ def family(counts, groups, eps):
     sizes, n_users = np.unique(counts, return_counts=True)
     sizes, n_users = sizes[::-1].tolist(), n_users[::-1].tolist()
     pairs = tuple(zip(sizes, n_users, strict=True))
-    bare = FloorCertificate(pairs, Fraction(1), Fraction(eps), Fraction(0), "chain", 0)
+    trivial = FloorCertificate(pairs, Fraction(1), Fraction(eps), Fraction(0), "chain", 0)
     groups = [_programs.Group(size, n, tuple(levels)) for size, n, levels in groups]
-    (solved,) = _programs._solve(tuple(groups), float(eps))
-    return floor._from_program(bare, solved), solved.floor / sum(counts)
+    (solution,) = _programs._solve(tuple(groups), float(eps))
+    return floor._from_program(trivial, solution), solution.floor / sum(counts)
 
 
 def least_risk(counts, shares, eps):
@@ -209,7 +209,7 @@ def test_any_multipliers_prove_no_more_than_the_least_risk(seed):
     loads = [(*pair, int(y), int(rng.integers(2**27))) for *pair, y in rng.integers(n, size=(3, 3))]
     loads = [(int(c), int(d), y % n_means, load) for c, d, y, load in loads if c != d]
     other = [(*row[:3], int(row[3] * rng.uniform(0.9, 1.1))) for row in best.loads]
-    changed = floor._proved(replace(best, factors=factors, loads=(*other, *loads)))
+    changed = floor._with_bound(replace(best, factors=factors, loads=(*other, *loads)))
     assert changed.check() <= best.bound * Fraction(ROUNDING)
     assert best.check() <= risk + SOLVER
 
@@ -227,8 +227,8 @@ def test_distance_of_datasets_is_that_of_their_nearest_arrangements():
     for c, d in product(numbers, repeat=2):
         nearest = 0
         rows = certificate.groups, certificate.datasets[c], certificate.datasets[d]
-        for group, here, there in zip(*rows, strict=True):
-            pairs = product(arrangements(group, here), arrangements(group, there))
+        for group, first, second in zip(*rows, strict=True):
+            pairs = product(arrangements(group, first), arrangements(group, second))
             nearest += min(np.count_nonzero(np.not_equal(*pair)) for pair in pairs)
         assert certificate._n_differing(c, d) == nearest
 
@@ -242,9 +242,9 @@ PAGE = functions_of("lower-bound", Fraction=Fraction, optimize=optimize, sparse=
 def test_floor_is_below_and_close_to_mechanisms_from_a_program(n, cells, eps):
     """prp-bracket: a mechanism for equal users, defined on cells of means."""
     ends = np.arange(n * cells + 1) / (n * cells)
-    found = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
+    risk = PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
     proved = float(beyond.minimax_certificate(ud.Contributions([1] * n, 1), eps).check())
-    assert 0.9 * found < proved <= found + SOLVER
+    assert 0.9 * risk < proved <= risk + SOLVER
 
 
 @pytest.mark.parametrize("eps", [0.5, 1, 2])
@@ -274,7 +274,7 @@ def first_dataset(certificate, *dataset):
 
 
 TOP = 3 * PARTS
-SPOILT = {
+FAULTS = {
     "a negative load": ("of at least 0", lambda c: first_load(c, -1)),
     "a load in floats": ("whole numbers", lambda c: first_load(c, 1.0)),
     "a unit in floats": ("whole numbers", lambda c: replace(c, unit=float(c.unit))),
@@ -301,10 +301,10 @@ SPOILT = {
         "blocks can reach",
         lambda c: last_group(c, levels=(0, 1, TOP + 1)),
     ),
-    "levels that fall": ("increasing", lambda c: last_group(c, levels=(0, -1 + 1))),
-    "levels from above 0": ("begin with 0", lambda c: last_group(c, levels=(1, TOP))),
+    "decreasing levels": ("increasing", lambda c: last_group(c, levels=(0, -1 + 1))),
+    "a first level above 0": ("begin with 0", lambda c: last_group(c, levels=(1, TOP))),
     "lighter users": ("can reach", lambda c: replace(c, counts=((3, 1), (2, 1), (1, 3)))),
-    "users in no order": ("largest first", lambda c: replace(c, counts=((1, 2), (2, 2), (3, 1)))),
+    "unordered users": ("largest first", lambda c: replace(c, counts=((1, 2), (2, 2), (3, 1)))),
     "a user in two groups": (
         "users for its",
         lambda c: replace(c, groups=(*c.groups, c.groups[0])),
@@ -312,8 +312,8 @@ SPOILT = {
     "too few users": ("users for its groups", lambda c: last_group(c, n_blocks=3)),
     "a block too few": ("each block", lambda c: first_dataset(c, (1, 0), (1, 0))),
     "a block at two levels": ("each block", lambda c: first_dataset(c, (1, 1), (2, 0))),
-    "a level unsaid": ("each level", lambda c: first_dataset(c, (1,), (2, 0))),
-    "a group unsaid": ("each group", lambda c: first_dataset(c, (1, 0))),
+    "a missing level": ("each level", lambda c: first_dataset(c, (1,), (2, 0))),
+    "a missing group": ("each group", lambda c: first_dataset(c, (1, 0))),
     "a wrong bound": (
         "exactly its bound",
         lambda c: replace(c, bound=c.bound + Fraction(1, 10**9)),
@@ -328,20 +328,20 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize(("words", "spoil"), SPOILT.values(), ids=SPOILT)
+@pytest.mark.parametrize(("words", "spoil"), FAULTS.values(), ids=FAULTS)
 def test_a_spoilt_certificate_is_refused(words, spoil):
     certificate, _ = family(MIXED, BLOCKS, 0.5)
     assert certificate.check() == certificate.bound > 0
-    spoilt = spoil(certificate)
+    faulty = spoil(certificate)
     if "bound" not in words:
         # Adjust the bound, which would otherwise be the reason.
         with suppress(IndexError, ValueError):
-            spoilt = replace(spoilt, bound=spoilt._proved())
+            faulty = replace(faulty, bound=faulty._evaluate())
     with pytest.raises(ValueError, match=f"The certificate must .*{words}"):
-        spoilt.check()
+        faulty.check()
 
 
-FALLING = [
+DECREASING_COUNTS = [
     [1] * 9,
     [100, 1, 1],
     [9] + [1] * 30,
@@ -354,8 +354,10 @@ FALLING = [
 @pytest.mark.parametrize("eps", [0.02, 0.1, 0.5, 1, 3])
 def test_the_best_chain_is_found_and_proves_the_bound_of_its_theorem(eps):
     """thm-chain: the change by n users over 1 + cosh eps + n sinh eps; thm-lattice for n <= 3."""
-    for counts in FALLING:
-        best, *lattices = floor._closed_forms(floor._bare(ud.Contributions(counts, 8), eps))
+    for counts in DECREASING_COUNTS:
+        best, *lattices = floor._closed_forms(
+            floor._trivial_certificate(ud.Contributions(counts, 8), eps)
+        )
         n = np.arange(len(counts)) + 1
         chains = np.cumsum(counts) / (1 + math.cosh(eps) + n * math.sinh(eps))
         assert float(best.bound) == pytest.approx(8 * chains.max() / sum(counts), rel=1e-12)
@@ -367,8 +369,8 @@ def test_the_best_chain_is_found_and_proves_the_bound_of_its_theorem(eps):
     ("eps", "sources"), [(12, ["chain", "lattice"]), (13, ["chain"]), (64, ["chain"]), (65, [])]
 )
 def test_closed_forms_are_left_out_if_they_are_almost_zero(eps, sources):
-    bare = floor._bare(ud.Contributions([2, 1, 1], 1), eps)
-    assert [certificate.source for certificate in floor._closed_forms(bare)] == sources
+    trivial = floor._trivial_certificate(ud.Contributions([2, 1, 1], 1), eps)
+    assert [certificate.source for certificate in floor._closed_forms(trivial)] == sources
 
 
 @pytest.mark.parametrize("source", ["chain", "lattice"])
@@ -376,10 +378,10 @@ def test_closed_forms_are_refused_if_they_are_not_valid(source):
     users = ud.Contributions([2, 1, 1], 1)
     closed_forms = floor._closed_forms(beyond.minimax_certificate(users, 70))
     assert [*closed_forms] == []
-    bare = replace(beyond.minimax_certificate(users, 70), eps=Fraction(1))
-    certificate = next(c for c in floor._closed_forms(bare) if c.source == source)
+    invalid = replace(beyond.minimax_certificate(users, 70), eps=Fraction(1))
+    certificate = next(c for c in floor._closed_forms(invalid) if c.source == source)
     assert certificate.check() == certificate.bound > 0
-    factors = tuple(floor._factor(users, bare.eps) for users in (1, 4))
+    factors = tuple(floor._factor(users, invalid.eps) for users in (1, 4))
     with pytest.raises(ValueError, match="users as take part"):
         replace(certificate, n_users=4, factors=factors).check()
     with pytest.raises(ValueError, match=r"have a .*factor .*for"):
@@ -413,7 +415,7 @@ STORED = {
     "geometric": GEOMETRIC.counts,
     "extreme": EXTREME.counts,
     "aircraft": pd.read_csv(FLOORS.parent / "aircraft-averages.csv").flights,
-    "zipf": [max(1, round(1000 / place)) for place in range(1, 201)],
+    "zipf": [max(1, round(1000 / rank)) for rank in range(1, 201)],
     "two-levels": [5] * 2 + [2] * 9,
     "eight-equal": [1] * 8,
     "one-heavy": [100] + [1] * 900,
@@ -455,13 +457,13 @@ def test_stored_certificates_are_valid_for_the_collections_of_the_book(name):
 def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
     """thm-many: below the limit, above the chain, and finally within 5 % of the limit."""
     limit, chain = 1 / (2 * math.sinh(eps / 2)), []
-    found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
-    for n, certificate in found.items():
+    certificates = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
+    for n, certificate in certificates.items():
         assert certificate.users.counts.tolist() == [1] * n
         assert certificate.upper == 1
         chain.append(n / (1 + math.cosh(eps) + n * math.sinh(eps)))
-    shares = np.array([n * float(c.check()) for n, c in found.items()])
-    assert max(found) == most
+    shares = np.array([n * float(c.check()) for n, c in certificates.items()])
+    assert max(certificates) == most
     assert np.all(np.diff(shares) > 0)
     assert np.all(shares > chain)
     assert 0.95 * limit < shares[-1] < limit
@@ -470,19 +472,19 @@ def test_floors_of_many_equal_users_rise_to_the_limit(eps, most):
 @settings(max_examples=20, deadline=None)
 @given(collections(max_samples=40), st.sampled_from([1, 2]))
 def test_no_release_has_a_guarantee_below_the_bound_of_equal_users_within_it(users, eps):
-    found = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
+    certificates = {c.users.n_users: c for c in stored("many-users") if c.eps == eps}
     sizes = sorted(users.counts.tolist(), reverse=True)
     guarantee = smallest_guarantee(users, eps)
     for n in range(1, len(sizes) + 1):
-        known = max(k for k in found if k <= n)  # tau does not decrease
-        tau = known * float(found[known].bound)
+        nearest = max(k for k in certificates if k <= n)  # tau does not decrease
+        tau = nearest * float(certificates[nearest].bound)
         assert float(users.upper) * sizes[n - 1] / users.total * tau <= guarantee * ROUNDING
 
 
-@pytest.mark.parametrize(("name", "place"), [("geometric", 3), ("two-levels", 1)])
-def test_a_new_search_finds_the_stored_bound(name, place):
+@pytest.mark.parametrize(("name", "index"), [("geometric", 3), ("two-levels", 1)])
+def test_a_new_search_finds_the_stored_bound(name, index):
     """Up to the precision on which solvers agree."""
-    certificate = stored(name)[place]
+    certificate = stored(name)[index]
     again = beyond.minimax_certificate(certificate.users, certificate.eps)
     assert float(again.bound) == pytest.approx(float(certificate.bound), rel=1e-5)
 
@@ -491,7 +493,7 @@ def test_a_new_search_finds_the_stored_bound(name, place):
 def test_a_new_search_finds_the_stored_bound_of_a_larger_program():
     """For eight users, as in tools/floors.py, up to the precision on which solvers agree."""
     (certificate,) = (c for c in stored("many-users") if (c.eps, c.users.n_users) == (2, 8))
-    again = floor._of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
+    again = floor._certificate_of_family(certificate.users, 2, ((1, 6, 1), (1, 2, 4)))
     assert float(again.check()) == pytest.approx(float(certificate.bound), rel=1e-5)
     assert again.bound > beyond.minimax_certificate(certificate.users, 2).bound
 

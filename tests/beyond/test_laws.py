@@ -3,8 +3,8 @@
 - Laplace noise of scale 1/eps is eps-DP for sensitivity 1 (Theorem II.1), and so is the staircase
   law; Gaussian noise guarantees (eps, delta), or rho-zCDP.
 - For each law, E|Z|, E Z^2, the tail, the excess and E|d + Delta Z| are integrals of its density.
-- `delta` is by how much the density exceeds e^eps times its neighbour. Gaussian noise is calibrated
-  to it from above, within a relative 1e-10, and for zCDP to the next float.
+- `delta` is the integral of the density's excess over e^eps times its neighbour's. Gaussian noise
+  is calibrated to it from above, within a relative 1e-10, and for zCDP to the next float.
 - A law can replace its budget, with the same results; no width is better than its threshold.
 """
 
@@ -27,14 +27,14 @@ def gaussian_noise(eps):
 
 
 LAWS = [beyond.LaplaceNoise, beyond.StaircaseNoise, gaussian_noise]
-THIRDS = [Fraction(1, k) for k in range(3, 60)]
+RECIPROCALS = [Fraction(1, k) for k in range(3, 60)]
 
 
-def outside(law, x):
+def quadrature_above(law, x):
     """Quadrature points above x and their masses, exact for polynomials between the edges."""
-    reach = np.arange(int(45 * law.mean_size) + 12)
-    ends = np.unique(np.r_[x, reach, reach + getattr(law, "gamma", 0)])
-    ends = np.union1d(ends, np.linspace(0, reach[-1], 400))
+    steps = np.arange(int(45 * law.mean_size) + 12)
+    ends = np.unique(np.r_[x, steps, steps + getattr(law, "gamma", 0)])
+    ends = np.union1d(ends, np.linspace(0, steps[-1], 400))
     low, high = ends[ends >= x][:-1, None], ends[ends >= x][1:, None]
     nodes, weights = np.polynomial.legendre.leggauss(12)
     z = (low + high) / 2 + (high - low) / 2 * nodes
@@ -45,20 +45,20 @@ def outside(law, x):
 @pytest.mark.parametrize("eps", [0.05, 0.4, 1, 2.3, 6])
 def test_moments_tail_and_mean_error_by_quadrature(law, eps):
     law, rng = law(eps), np.random.default_rng(2)
-    z, mass = outside(law, 0.0)
+    z, mass = quadrature_above(law, 0.0)
     assert 2 * mass.sum() == pytest.approx(1, rel=1e-10)
     assert 2 * (z * mass).sum() == pytest.approx(float(law.mean_size), rel=1e-10)
     assert 2 * (z**2 * mass).sum() == pytest.approx(float(law.mean_square), rel=1e-10)
     np.testing.assert_array_equal(law.log_density(-z), law.log_density(z))
     gamma = getattr(law, "gamma", 0.3)
     for x in [0.0, gamma, 1.0, 1 + gamma, *rng.uniform(0, 3, 6)]:
-        z, mass = outside(law, x)
+        z, mass = quadrature_above(law, x)
         assert law.tail(np.array(x)) == pytest.approx(mass.sum(), rel=1e-9, abs=1e-13)
         excess = float(((z - x) * mass).sum())
         assert law.excess(np.array(x)) == pytest.approx(excess, rel=1e-8, abs=1e-13)
-        for moved in (0.5, 3.0):
-            error = float(law.mean_error(-x * moved, moved))
-            assert error == pytest.approx(moved * (x + 2 * excess), rel=1e-9)
+        for sensitivity in (0.5, 3.0):
+            error = float(law.mean_error(-x * sensitivity, sensitivity))
+            assert error == pytest.approx(sensitivity * (x + 2 * excess), rel=1e-9)
     assert law.mean_error(0.0) == pytest.approx(float(law.mean_size), rel=1e-12)
     assert law.mean_error(-1.5, 0.0) == 1.5
     assert law.mean_error(1e308, 1e-10) == 1e308
@@ -67,20 +67,20 @@ def test_moments_tail_and_mean_error_by_quadrature(law, eps):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("budget", [0.1, 0.8, 3])
 def test_the_density_satisfies_delta(law, budget):
-    """If one user moves the statistic by 1, f exceeds e^eps times the other by at most delta."""
+    """The excess of the density over e^eps times the shifted one integrates to at most delta."""
     law = law(budget)
-    reach = 60 * float(law.mean_size) + 20
-    z = np.linspace(-reach, reach, 400_001)
+    end = 60 * float(law.mean_size) + 20
+    z = np.linspace(-end, end, 400_001)
     step = z[1] - z[0]
-    here = np.exp(law.log_density(z))
-    moved = np.exp(law.log_density(z - 1))
+    density = np.exp(law.log_density(z))
+    shifted = np.exp(law.log_density(z - 1))
     for eps in (budget / 3, budget * 0.99, budget, 2 * budget):
-        exceeded_by = np.maximum(here - np.exp(eps) * moved, 0).sum() * step
-        assert exceeded_by <= law.delta(eps) + 1e-4
+        excess = np.maximum(density - np.exp(eps) * shifted, 0).sum() * step
+        assert excess <= law.delta(eps) + 1e-4
         if law.currency == "eps":
             assert law.delta(eps) == pytest.approx(max(0, 1 - math.exp(eps - budget)), abs=1e-15)
         else:
-            assert law.delta(eps) == pytest.approx(exceeded_by, abs=1e-4)
+            assert law.delta(eps) == pytest.approx(excess, abs=1e-4)
 
 
 def test_a_law_states_what_it_spends():
@@ -132,7 +132,7 @@ def test_gaussian_noise_is_calibrated_tightly_from_above(eps, delta):
     assert law.delta(eps) / delta == pytest.approx(1 - 5e-11, abs=2e-11)
 
 
-@pytest.mark.parametrize("rho", [1e-100, 1e-3, 0.1, *THIRDS, 0.5, 7, np.float32(0.3), 1e100])
+@pytest.mark.parametrize("rho", [1e-100, 1e-3, 0.1, *RECIPROCALS, 0.5, 7, np.float32(0.3), 1e100])
 def test_gaussian_noise_for_zcdp_is_rounded_upwards_to_the_next_float(rho):
     sigma = beyond.GaussianNoise.zcdp(rho).sigma
     exact = rho if isinstance(rho, Fraction) else Fraction(float(rho))
@@ -169,7 +169,7 @@ def test_no_width_is_better_than_the_threshold_for_gaussian_noise(users, sigma, 
         assert [*sorted(users.largest_sums, reverse=True), *[0] * 20][k - 1] == T
 
 
-def test_gaussian_noise_at_the_ends_of_floats():
+def test_gaussian_noise_at_extreme_floats():
     assert beyond.GaussianNoise(1e-100).log_density(1e300) == -np.inf
     assert beyond.GaussianNoise(100).delta(1) == 0.0
     assert beyond.GaussianNoise(1e3).tail(5e3) == pytest.approx(beyond.GaussianNoise(1).tail(5.0))

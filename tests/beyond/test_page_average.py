@@ -17,10 +17,10 @@ from userdp import beyond, release
 U = 65
 PAGE = functions_of("average", U=U, pd=pd, rng=np.random.default_rng(1), eps=0.5, delta=1e-6)
 TABLE = pd.read_csv(BOOK / "data" / "average-eleven.csv").set_index(["dataset", "choice"])
-few = settings(max_examples=40)
+fewer_examples = settings(max_examples=40)
 
 
-@few
+@fewer_examples
 @given(collections(), fractions, shares, st.data())
 def test_a_threshold_beats_the_cap_on_a_dataset_and_its_mirror_image(users, eps, part, data):
     sums = np.array(data.draw(several(shares, users.n_users)))
@@ -36,7 +36,7 @@ def test_a_threshold_beats_the_cap_on_a_dataset_and_its_mirror_image(users, eps,
     assert clipped.mean() <= capped.mean() * (1 + 1e-9)
 
 
-@few
+@fewer_examples
 @given(
     st.lists(st.lists(shares, min_size=1, max_size=4), min_size=1, max_size=3), st.integers(1, 4)
 )
@@ -46,32 +46,34 @@ def test_weights_beat_random_dropping_on_average(samples, k):
     k = min(k, max(m))
     w = [min(n, k) for n in m]
     f, N, N_k = Fraction(sum(sums), sum(m)), sum(m), sum(w)
-    lots = itertools.product(*map(itertools.combinations, samples, w))
-    kept = [Fraction(sum(map(sum, lot)), N_k) for lot in lots]
+    subsets = itertools.product(*map(itertools.combinations, samples, w))
+    means = [Fraction(sum(map(sum, subset)), N_k) for subset in subsets]
     g = sum(a * s / n for a, s, n in zip(w, sums, m, strict=True)) / Fraction(N_k)
-    assert g == sum(kept) / len(kept)
+    assert g == sum(means) / len(means)
     for scale in (1, Fraction(N_k, N)):  # the mean of the kept samples, and their sum over N
-        for z in [0, *(f - scale * d for d in kept)]:
-            dropped = [abs(scale * d - f + z) for d in kept]
-            assert abs(scale * g - f + z) <= sum(dropped) / len(kept)
-            assert (scale * g - f + z) ** 2 <= sum(d**2 for d in dropped) / len(kept)
+        for z in [0, *(f - scale * d for d in means)]:
+            dropped = [abs(scale * d - f + z) for d in means]
+            assert abs(scale * g - f + z) <= sum(dropped) / len(means)
+            assert (scale * g - f + z) ** 2 <= sum(d**2 for d in dropped) / len(means)
     error = beyond.weighted_mean_error(sums, ud.Contributions(m, 1), w, 0.7)
     assert error == pytest.approx(ud.noisy_error(float(g - f), k / (N_k * 0.7)))
 
 
-@few
+@fewer_examples
 @given(collections(), st.integers(1, 4), st.fractions(Fraction(1, 4), 1))
 def test_weights_have_the_certificate_of_a_cap_and_are_best_among_estimators_exact_at_zero(
     users, k, part
 ):
     """Also for caps that are not whole numbers; dropping is enumerated over all corners."""
     k = min(k, users.max_count)
-    few, N = [min(int(m), k) for m in users.counts], users.total
-    blocks = itertools.product(*([0, n] for n in (*few, *(users.counts - few).tolist())))
-    L, N_k = users.n_users, sum(few)
+    capped_counts, N = [min(int(m), k) for m in users.counts], users.total
+    blocks = itertools.product(
+        *([0, n] for n in (*capped_counts, *(users.counts - capped_counts).tolist()))
+    )
+    L, N_k = users.n_users, sum(capped_counts)
     dropping = max(abs(Fraction(sum(b), N) - Fraction(sum(b[:L]), N_k)) for b in blocks)
-    drawn = PAGE.drop(users, 2, np.zeros((1, N)))[0][k - 1]  # in the picture
-    assert drawn == pytest.approx(U * float(dropping + Fraction(k, 2 * N_k)))
+    estimate = PAGE.drop(users, 2, np.zeros((1, N)))[0][k - 1]  # in the picture
+    assert estimate == pytest.approx(U * float(dropping + Fraction(k, 2 * N_k)))
     for cap in (k, k * part):
         weights = [min(Fraction(int(m)), Fraction(cap)) for m in users.counts]
         T = users.upper * cap * N / sum(weights)
@@ -99,7 +101,7 @@ def test_projected_dropping_can_beat_projected_weights():
     assert ud.noisy_error(lots - f, scale).mean() > ud.noisy_error(lots.mean() - f, scale)
 
 
-@few
+@fewer_examples
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), fractions, st.data())
 def test_a_threshold_beats_weights_on_average_over_signs(counts, eps, data):
     """Laws of independent symmetric users are mixtures of laws on pairs of opposite values."""
@@ -114,7 +116,7 @@ def test_a_threshold_beats_weights_on_average_over_signs(counts, eps, data):
     assert clipped.mean() <= weighted.mean() * (1 + 1e-9)
 
 
-@few
+@fewer_examples
 @given(collections(), st.integers(1, 6), shares, st.data())
 def test_if_the_larger_threshold_causes_no_bias_the_smaller_one_wins(users, k, part, data):
     assume(k <= users.n_users)
@@ -134,7 +136,7 @@ def test_if_the_larger_threshold_causes_no_bias_the_smaller_one_wins(users, k, p
         assert beyond.clipped_mean_error(corners, users, S, eps).max() < float(large)
 
 
-@few
+@fewer_examples
 @given(collections(), st.integers(1, 5))
 def test_the_mean_error_jumps_up_although_the_certificate_does_not(users, k):
     assume(k < users.n_users)
@@ -219,16 +221,16 @@ def test_what_the_choices_cost():
     np.testing.assert_allclose(again.guarantee, stored.guarantee, rtol=0.1)
     np.testing.assert_allclose(again.error, stored.error, rtol=0.2)
     datasets = {name: TABLE.loc[name] for name in TABLE.index.unique("dataset")}
-    for name, part in [("again", again), *datasets.items()]:
-        assert part.error_ratio.min() >= 1
-        best, prior = part.loc["l1 optimum"], part.loc["a prior, τ = 1"]
-        released = part.loc["l1 release"]
+    for name, rows in [("again", again), *datasets.items()]:
+        assert rows.error_ratio.min() >= 1
+        best, prior = rows.loc["l1 optimum"], rows.loc["a prior, τ = 1"]
+        released = rows.loc["l1 release"]
         assert 1 < released.guarantee_ratio <= best.guarantee_ratio < 1.5
         in_parts = name == "one heavy user"
         assert (released.guarantee < 0.9 * best.guarantee) == in_parts
         assert (released.error > 1.2 * best.error) == in_parts
         assert in_parts or released.error <= best.error
-        rivals = part.guarantee.drop([released.name, best.name, "… staircase noise"])
+        rivals = rows.guarantee.drop([released.name, best.name, "… staircase noise"])
         assert (best.guarantee <= rivals.dropna()).all()
         assert prior.error < best.error
         assert 2 <= prior.guarantee_ratio < 3.1
@@ -273,12 +275,15 @@ def test_mean_errors_of_a_release_in_parts_are_those_of_releases():
     assert worst == split.error
     released = np.zeros((4, 100_000))
     for part, members in zip(split.parts, (slice(1), slice(1, 101)), strict=True):
-        for row, some in zip(released, sums, strict=True):
-            drawn = np.full(100_000, 5.0)
-            half, counts = part.total_width / 2, users.counts[members]
-            drawn += np.clip(some[members] - 5 * counts, -half, half).sum() / counts.sum()
-            drawn += rng.laplace(scale=2 * half / eps / counts.sum(), size=100_000)
-            row += float(part.share) * np.clip(drawn, 0, 10)
+        for row, user_sums in zip(released, sums, strict=True):
+            estimates = np.full(100_000, 5.0)
+            half_width, counts = part.total_width / 2, users.counts[members]
+            estimates += (
+                np.clip(user_sums[members] - 5 * counts, -half_width, half_width).sum()
+                / counts.sum()
+            )
+            estimates += rng.laplace(scale=2 * half_width / eps / counts.sum(), size=100_000)
+            row += float(part.share) * np.clip(estimates, 0, 10)
     errors = abs(released - sums.sum(axis=1, keepdims=True) / users.total).mean(axis=1)
     np.testing.assert_allclose(errors, computed, rtol=0.02)
     assert computed.max() < worst
@@ -292,6 +297,6 @@ def test_errors_with_protected_counts_are_those_of_releases():
     weights = np.minimum(users.counts, cap)
     y = ((sums / users.counts - 5) * weights).sum()
     noisy = [x + rng.laplace(scale=s * cap / eps, size=n) for x, s in ((y, 10), (weights.sum(), 2))]
-    drawn = np.clip(5 + noisy[0] / np.maximum(noisy[1], 1), 0, 10)
+    estimates = np.clip(5 + noisy[0] / np.maximum(noisy[1], 1), 0, 10)
     computed = PAGE.counts_protected(users, sums[None], cap, eps)[0]
-    assert abs(drawn - mean).mean() == pytest.approx(computed, rel=0.01)
+    assert abs(estimates - mean).mean() == pytest.approx(computed, rel=0.01)

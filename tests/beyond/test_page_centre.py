@@ -20,9 +20,9 @@ PAGE = functions_of("centre")
 def test_any_range_has_the_error_of_its_length(users, lo, eps):
     """Sup of the bias over datasets in [lo, hi], for the intervals centred at (lo + hi)/2."""
     hi, counts = lo + users.upper, users.counts.tolist()
-    reach = [ud.threshold(users, eps) / (2 * m) for m in counts]
+    half_widths = [ud.threshold(users, eps) / (2 * m) for m in counts]
     middle = (lo + hi) / 2
-    ends = [(max(lo, middle - w), min(hi, middle + w)) for w in reach]
+    ends = [(max(lo, middle - w), min(hi, middle + w)) for w in half_widths]
     residuals = [
         [m * (x - oracle.project(x, a, b)) for x in (lo, a, b, hi)]
         for m, (a, b) in zip(counts, ends, strict=True)
@@ -57,17 +57,19 @@ def test_the_pair_of_centre_and_release_spends_at_most_eps(seed):
     pair[:, user] = np.array([0, 1] if tight else rng.random(2)) * users.largest_sums[user]
     S, largest = ud.threshold(users, (1 - share) * eps), 0.0
     for g in np.linspace(-4, 12, 97):
-        moved = ud.sensitivity(users, beyond.centred_clipping(users, S, float(np.clip(g, 0, 8))))
+        sensitivity = ud.sensitivity(
+            users, beyond.centred_clipping(users, S, float(np.clip(g, 0, 8)))
+        )
         stages = []
         for sums in pair:
             distance = g - np.mean(sums / users.counts)
             noise = audit.Recorder(laplace=[distance, 0])
             c, release = PAGE.two_stage(sums, users, eps, share, noise)
-            of_vote, of_release = (call.numbers[1] for call in noise.calls)
+            vote_scale, release_scale = (call.numbers[1] for call in noise.calls)
             assert c == pytest.approx(np.clip(g, 0, 8))
-            assert of_vote == pytest.approx(8 / 4 / (share * eps))
-            assert of_release == pytest.approx(users.total * moved / ((1 - share) * eps))
-            stages.append((abs(distance) / of_vote, release * users.total / of_release))
+            assert vote_scale == pytest.approx(8 / 4 / (share * eps))
+            assert release_scale == pytest.approx(users.total * sensitivity / ((1 - share) * eps))
+            stages.append((abs(distance) / vote_scale, release * users.total / release_scale))
         largest = max(largest, np.abs(np.subtract(*stages)).sum())
     assert largest <= eps * (1 + 1e-9)
     assert not tight or largest >= eps * (1 - 1e-9)

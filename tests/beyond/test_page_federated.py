@@ -30,17 +30,17 @@ def test_one_client_moves_each_rule_by_at_most_its_sensitivity(seed):
     L, d, R, k = 12, int(rng.integers(1, 4)), rng.uniform(0.5, 9), int(rng.integers(1, 6))
     m = rng.integers(1, 9, size=L)
     for name, rule in PAGE.make_rules(m, R, LAW, d, [k]).items():
-        weights, reach = rule
-        sensitivity = 2 * reach / weights.sum()
+        weights, bound = rule
+        sensitivity = 2 * bound / weights.sum()
         first, second = (on_the_sphere(rng, L, d, R * rng.uniform(0.1, 3)) for _ in range(2))
         for client in range(L):
-            other = np.where(np.arange(L)[:, None] == client, second, first)
-            moved = PAGE.average(other, R, *rule) - PAGE.average(first, R, *rule)
-            assert np.linalg.norm(moved) <= sensitivity * (1 + 1e-9), name
+            neighbour = np.where(np.arange(L)[:, None] == client, second, first)
+            change = PAGE.average(neighbour, R, *rule) - PAGE.average(first, R, *rule)
+            assert np.linalg.norm(change) <= sensitivity * (1 + 1e-9), name
         ends = on_the_sphere(rng, L, d, R)
-        other = np.where(np.arange(L)[:, None] == weights.argmax(), -ends, ends)
-        moved = PAGE.average(other, R, *rule) - PAGE.average(ends, R, *rule)
-        assert np.linalg.norm(moved) == pytest.approx(
+        neighbour = np.where(np.arange(L)[:, None] == weights.argmax(), -ends, ends)
+        change = PAGE.average(neighbour, R, *rule) - PAGE.average(ends, R, *rule)
+        assert np.linalg.norm(change) == pytest.approx(
             min(sensitivity, 2 * R * weights.max() / weights.sum())
         )
 
@@ -76,8 +76,8 @@ def test_bias_of_weights_is_largest_at_corners_and_twice_that_of_a_threshold(m, 
     assert rules[f"threshold, {k}"][1] == pytest.approx(float(T) / 2)
     rng = np.random.default_rng(k)
     u = on_the_sphere(rng, len(m), 3, float(R)) * rng.uniform(size=(len(m), 1))
-    lost = np.array(m) @ u / N - PAGE.average(u, float(R), np.array(w), float(R) * k)
-    assert np.linalg.norm(lost) <= float(worst) + 1e-12
+    bias = np.array(m) @ u / N - PAGE.average(u, float(R), np.array(w), float(R) * k)
+    assert np.linalg.norm(bias) <= float(worst) + 1e-12
 
 
 def guarantees(m, R, w):
@@ -143,26 +143,26 @@ def test_clients_take_five_gradient_steps_on_their_own_flights(rerun_page):
     x, y, m, first = (rerun_page[name] for name in ("x", "y", "m", "first"))
     busiest, theta = m.argmax(), np.linspace(-9, 9, x.shape[1])
     for client in (3, busiest):
-        own = slice(first[client], first[client] + m[client])
-        target = y[own] + 7 * (client == busiest)
+        flights = slice(first[client], first[client] + m[client])
+        target = y[flights] + 7 * (client == busiest)
         xy, yy = rerun_page["labels"](7)
-        moved = theta.copy()
+        parameters = theta.copy()
         for _ in range(5):
-            moved -= 0.2 * x[own].T @ (x[own] @ moved - target) / m[client]
+            parameters -= 0.2 * x[flights].T @ (x[flights] @ parameters - target) / m[client]
         moves, reaches = rerun_page["moves"][client], rerun_page["reaches"][client]
         update = moves @ theta + reaches @ xy[client]
-        np.testing.assert_allclose(update, moved - theta)
+        np.testing.assert_allclose(update, parameters - theta)
         error = rerun_page["off"](theta, np.arange(len(m)) == client, xy, yy)
-        assert error == pytest.approx(np.mean((x[own] @ theta - target) ** 2) ** 0.5)
+        assert error == pytest.approx(np.mean((x[flights] @ theta - target) ** 2) ** 0.5)
 
 
 def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budget(
     rerun_page, monkeypatch
 ):
-    drawn, draw = [], beyond.GaussianNoise.draw
+    calls, draw = [], beyond.GaussianNoise.draw
 
     def watched(self, sensitivity, shape, rng):
-        drawn.append((self.sigma, sensitivity))
+        calls.append((self.sigma, sensitivity))
         return draw(self, sensitivity, shape, rng)
 
     monkeypatch.setattr(beyond.GaussianNoise, "draw", watched)
@@ -174,7 +174,7 @@ def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budg
         ).values()
         for weights, reach in rules:
             expected += [(law.sigma, 2 * reach / weights.sum())] * 20
-    assert drawn == expected
+    assert calls == expected
 
 
 def test_verdicts_hold_on_other_splits(rerun_page):

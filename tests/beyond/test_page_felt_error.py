@@ -22,7 +22,7 @@ PAGE = functions_of("felt-error")
 each_error = pytest.mark.parametrize("objective", ["l1", "mse"])
 
 
-def of_bias(bias, scale, objective):
+def error_of_bias(bias, scale, objective):
     """Mean absolute value, or mean square, of bias plus Laplace noise."""
     bias = abs(bias)
     if objective == "mse":
@@ -32,7 +32,7 @@ def of_bias(bias, scale, objective):
 
 def by_definition(width, v, eps, objective):
     """N times the worst-case error (for squares its root) of intervals with this total width."""
-    error = of_bias(sum(max(x - width, 0) for x in v) / 2, width / eps, objective)
+    error = error_of_bias(sum(max(x - width, 0) for x in v) / 2, width / eps, objective)
     return error if objective == "l1" else error**0.5
 
 
@@ -46,12 +46,14 @@ def random_instances(n, seed, largest=20):
 @each_error
 def test_stated_errors_are_the_largest_over_corner_datasets(objective):
     for users, eps in random_instances(20, seed=2, largest=6):
-        few = ud.Contributions(users.counts[:5], upper=1)
-        width = beyond.threshold(few, eps, objective)
-        corners = np.array(list(product((-0.5, 0.5), repeat=few.n_users))) * few.counts
-        bias = (corners - np.clip(corners, -width / 2, width / 2)).sum(axis=1) / few.total
-        largest = of_bias(bias, width / eps / few.total, objective).max()
-        assert largest == pytest.approx(beyond.optimal_error(few, eps, objective), rel=1e-9)
+        five_users = ud.Contributions(users.counts[:5], upper=1)
+        width = beyond.threshold(five_users, eps, objective)
+        corners = (
+            np.array(list(product((-0.5, 0.5), repeat=five_users.n_users))) * five_users.counts
+        )
+        bias = (corners - np.clip(corners, -width / 2, width / 2)).sum(axis=1) / five_users.total
+        largest = error_of_bias(bias, width / eps / five_users.total, objective).max()
+        assert largest == pytest.approx(beyond.optimal_error(five_users, eps, objective), rel=1e-9)
 
 
 @pytest.mark.parametrize("noise", ["laplace", "staircase"])
@@ -111,7 +113,7 @@ def test_error_measure_overstates_by_at_most_rho(bias, scale):
 
 @pytest.mark.parametrize("eps", [0.1, 1, 7])
 def test_one_clipping_is_overstated_by_rho_and_the_unclipped_mean_not_at_all(eps):
-    one, width = ud.Contributions([1], 65), 65 * eps / (eps + 2 * R_L1)
+    user, width = ud.Contributions([1], 65), 65 * eps / (eps + 2 * R_L1)
     for S, factor in ((width, LARGEST_RATIO[0]), (65, 1)):
-        error, actual = (beyond.symmetric_error(one, S, eps, of) for of in ("bound", "l1"))
+        error, actual = (beyond.symmetric_error(user, S, eps, of) for of in ("bound", "l1"))
         assert error == pytest.approx(factor * actual)

@@ -16,32 +16,32 @@ from userdp import beyond
 @given(users=collections(max_samples=5), k=st.integers(1, 4), share=shares, lift=shares)
 def test_strategies_by_definition(users, k, share, lift):
     """Over all datasets with every sample at 0, U/3 or U."""
-    U, m, N, most = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
-    T, a, b = share * U * most, lift * (1 - share) * U, (lift * (1 - share) + share) * U
-    kept = Fraction(sum(min(count, k) for count in m))
-    least = beyond.modulus_of_mean(users).smallest_bias(T / N)
+    U, m, N, max_count = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
+    T, a, b = share * U * max_count, lift * (1 - share) * U, (lift * (1 - share) + share) * U
+    n_kept = Fraction(sum(min(count, k) for count in m))
+    bias = beyond.modulus_of_mean(users).smallest_bias(T / N)
     everything = lambda data: [x for user in data for x in user]  # noqa: E731
     mean = lambda data: sum(everything(data)) / N  # noqa: E731
     strategies = {
-        "drop": lambda data: sum(everything([x[:k] for x in data])) / kept,
+        "drop": lambda data: sum(everything([x[:k] for x in data])) / n_kept,
         "cap": lambda data: sum(min(sum(x), T) for x in data) / N,
-        "cap and a constant": lambda data: strategies["cap"](data) + least,
+        "cap and a constant": lambda data: strategies["cap"](data) + bias,
         "winsorise": lambda data: sum(min(max(x, a), b) for x in everything(data)) / N,
         "shrink": lambda data: U / 2 + share * (mean(data) - U / 2),
     }
     points = {
-        "drop": (U * (N - kept) / N, U * min(most, k) / kept),
+        "drop": (U * (N - n_kept) / N, U * min(max_count, k) / n_kept),
         "cap": (sum(max(U * count - T, 0) for count in m) / N, T / N),
-        "cap and a constant": (least, T / N),
-        "winsorise": (max(a, U - b), (b - a) * most / N),
-        "shrink": ((1 - share) * U / 2, share * U * most / N),
+        "cap and a constant": (bias, T / N),
+        "winsorise": (max(a, U - b), (b - a) * max_count / N),
+        "shrink": ((1 - share) * U / 2, share * U * max_count / N),
     }
     datasets = [*product(*[product((0, U / 3, U), repeat=count) for count in m])]
     for name, strategy in strategies.items():
         values = {data: strategy(data) for data in datasets}
         assert bias_and_sensitivity(values, mean) == points[name]
         assert points[name][0] >= beyond.modulus_of_mean(users).smallest_bias(points[name][1])
-    assert points["cap"][0] == 2 * least
+    assert points["cap"][0] == 2 * bias
     assert points["drop"][0] == 2 * beyond.modulus_of_mean(users).smallest_bias(U * k / N)
 
 

@@ -38,8 +38,8 @@ def test_size_and_edges_of_the_staircase(eps):
 
 
 def steps(z, gamma):
-    whole = abs(z) // 1
-    return int(whole) + (abs(z) - whole >= gamma)
+    floor = abs(z) // 1
+    return int(floor) + (abs(z) - floor >= gamma)
 
 
 @given(fractions, st.lists(st.fractions(-1, 1, max_denominator=48), min_size=1, max_size=8))
@@ -162,19 +162,19 @@ def test_one_user_leads_from_one_mean_to_the_next_except_in_a_small_share_of_cas
     """Count the coupling of thm-many: the share that it leaves out is 1/B, or K/B for j = 1."""
     for k in range(K):
         for j in range(1, K):
-            here, there = (PAGE.tuples(Fraction(i, K), K, B) for i in (k, k + j))
-            arrive = {PAGE.moved(c, j) for c in here} & there
-            assert arrive == {c for c in there if c[j - 1] > 1}
-            assert len(here) - len(arrive) == sum(c[j - 1] == B for c in here)
-            left_out = 1 - Fraction(len(arrive), len(there))
+            first, second = (PAGE.tuples(Fraction(i, K), K, B) for i in (k, k + j))
+            arrive = {PAGE.moved(c, j) for c in first} & second
+            assert arrive == {c for c in second if c[j - 1] > 1}
+            assert len(first) - len(arrive) == sum(c[j - 1] == B for c in first)
+            left_out = 1 - Fraction(len(arrive), len(second))
             assert left_out <= (Fraction(1, B) if j > 1 else Fraction(K, B))
 
 
-def least_noise(K, eps, reach=12):
+def least_noise(K, eps, n_steps=12):
     """The smallest mean size of a law on multiples of 1/K that is private for shifts up to 1."""
-    z = np.arange(-reach * K, reach * K + 1) / K
-    near = [(i, i + s) for s in range(1, K + 1) for i in range(z.size - s)]
-    pairs = np.array([*near, *((b, a) for a, b in near)])
+    z = np.arange(-n_steps * K, n_steps * K + 1) / K
+    pairs = [(i, i + s) for s in range(1, K + 1) for i in range(z.size - s)]
+    pairs = np.array([*pairs, *((b, a) for a, b in pairs)])
     rows = np.arange(len(pairs))
     limits = sparse.csr_array(
         (
@@ -191,9 +191,9 @@ def least_noise(K, eps, reach=12):
 def test_noise_on_finer_lattices_approaches_the_limit_for_many_equal_users(eps):
     """The last step of thm-many, by linear programs that do not assume the staircase."""
     limit = 1 / (2 * sinh(eps / 2))
-    found = [least_noise(K, eps) / limit for K in (1, 2, 4, 8)]
-    assert found == sorted(found)
-    assert 0.97 < found[-1] <= 1 + 1e-6
+    ratios = [least_noise(K, eps) / limit for K in (1, 2, 4, 8)]
+    assert ratios == sorted(ratios)
+    assert 0.97 < ratios[-1] <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("eps", [0.5, 1, 2])

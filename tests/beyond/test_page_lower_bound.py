@@ -15,7 +15,7 @@ from strategies import LAWS, budgets, collections
 
 import userdp as ud
 from userdp import beyond
-from userdp.beyond.frontier import _least_risks, _risk_of_one
+from userdp.beyond.frontier import _least_risks, _single_user_risk
 
 PAGE = functions_of(
     "lower-bound",
@@ -81,12 +81,12 @@ def test_bound_is_the_formula_over_all_groups_and_below_all_mechanisms_of_the_bo
 def test_larger_groups_hardly_improve_the_bound(n):
     for eps in np.geomspace(1e-3, 3, 200):
         chain = 1 / (1 + math.cosh(eps) + n * math.sinh(eps))
-        assert _risk_of_one(np.array(n * eps)) < (1 + 2e-5) * chain
+        assert _single_user_risk(np.array(n * eps)) < (1 + 2e-5) * chain
 
 
 def test_bounds_at_extreme_budgets():
-    one = ud.Contributions([1], 1.0)
-    assert (beyond.minimax_lower_bound(one, "1e-300"), beyond.minimax_lower_bound(one, 1500)) == (
+    user = ud.Contributions([1], 1.0)
+    assert (beyond.minimax_lower_bound(user, "1e-300"), beyond.minimax_lower_bound(user, 1500)) == (
         0.5,
         0,
     )
@@ -119,7 +119,7 @@ def test_the_claim_in_the_proof_holds_on_all_extreme_paths(steps, alpha):
         assert least == 2 * alpha / (1 - alpha**2)
 
 
-def some_values(n):
+def nonconstant_values(n):
     values = st.lists(st.integers(0, 9), min_size=n, max_size=n)
     return values.filter(lambda drawn: len({*drawn}) > 1).map(lambda drawn: np.array(drawn, float))
 
@@ -131,7 +131,7 @@ def statistics(draw):
     pairs = {(draw(st.integers(0, k - 1)), k) for k in range(1, n)}
     more = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda ij: ij[0] < ij[1])
     pairs |= draw(st.sets(more, max_size=4)) if n > 2 else set()
-    return draw(some_values(n)), sorted(pairs)
+    return draw(nonconstant_values(n)), sorted(pairs)
 
 
 @st.composite
@@ -141,10 +141,10 @@ def products(draw):
     datasets = [*itertools.product(range(each), repeat=n_users)]
     pairs = [
         (i, j)
-        for (i, one), (j, other) in itertools.combinations(enumerate(datasets), 2)
-        if sum(a != b for a, b in zip(one, other, strict=True)) == 1
+        for (i, first), (j, second) in itertools.combinations(enumerate(datasets), 2)
+        if sum(a != b for a, b in zip(first, second, strict=True)) == 1
     ]
-    return draw(some_values(len(datasets))), pairs
+    return draw(nonconstant_values(len(datasets))), pairs
 
 
 every_statistic = given(st.one_of(statistics(), products()), st.floats(0.02, 3))
@@ -211,16 +211,16 @@ def test_mixed_mechanisms_of_a_path_have_the_privacy_and_the_error_in_the_proof(
 )
 def test_the_bounds_for_small_budgets_hold_at_every_budget(n, eps):
     """thm-small-budgets (1) and (2): floors of 48 users from below, tables from above."""
-    reach, slope = n * eps, math.expm1(eps) / eps
+    product, slope = n * eps, math.expm1(eps) / eps
     text = (BOOK / "data" / "floors" / "small-budgets.jsonl").read_text("utf-8")
     proofs = map(beyond.FloorCertificate.from_json, text.splitlines())
-    (low,) = (reach * float(p.bound) for p in proofs if p.eps * p.users.n_users == reach)
-    high = reach * beyond.laplace_remap(ud.Contributions([1], 1.0), reach).error
-    risk = reach * risk_of_chain([1] * n, eps)
+    (low,) = (product * float(p.bound) for p in proofs if p.eps * p.users.n_users == product)
+    high = product * beyond.laplace_remap(ud.Contributions([1], 1.0), product).error
+    risk = product * risk_of_chain([1] * n, eps)
     assert low / slope - eps / 2 * math.tanh(eps / 2) <= risk + SOLVER
     assert risk <= high
-    paper = reach * ud.optimal_error(ud.Contributions([1] * n, 1.0), eps)
-    assert paper == pytest.approx(min(reach / 2, 1), rel=1e-12)
+    paper = product * ud.optimal_error(ud.Contributions([1] * n, 1.0), eps)
+    assert paper == pytest.approx(min(product / 2, 1), rel=1e-12)
 
 
 @settings(max_examples=40)
@@ -259,8 +259,8 @@ def test_the_risk_of_one_user_is_known_to_about_one_per_cent(eps):
 
 def test_the_page_states_the_gap_of_one_user():
     """The gap is that of the same linear programs for ε up to 3, rounded up."""
-    one = ud.Contributions([1], 1.0)
-    gap = least_error(1, 24, 3) / beyond.minimax_lower_bound(one, 3) - 1
+    user = ud.Contributions([1], 1.0)
+    gap = least_error(1, 24, 3) / beyond.minimax_lower_bound(user, 3) - 1
     stated = float(glued("lower-bound")["lower-bound-one-known"].removesuffix(" %")) / 100
     assert gap - SOLVER <= stated < 0.0131
 
@@ -299,15 +299,15 @@ def test_factor_of_laplace_and_staircase_noise(users, eps):
 
 @given(all_budgets)
 def test_factor_is_below_its_closed_form_and_attained_by_one_user(eps):
-    one, x = ud.Contributions([1], 1.0), float(eps)
+    user, x = ud.Contributions([1], 1.0), float(eps)
     assert beyond.optimality_factor(eps) == beyond.optimality_factor(beyond.LaplaceNoise(eps))
     for noise, size in {"laplace": 1 / x, "staircase": 1 / (2 * math.sinh(x / 2))}.items():
         factor = beyond.optimality_factor(LAWS[noise](eps))
         if x < 300:
             assert factor <= ((1 + math.cosh(x)) / 2 + size * math.sinh(x)) * ROUNDING
         if 2 * size <= 1:
-            ratio = beyond.optimal_error(one, LAWS[noise](eps)) / beyond.minimax_lower_bound(
-                one, eps
+            ratio = beyond.optimal_error(user, LAWS[noise](eps)) / beyond.minimax_lower_bound(
+                user, eps
             )
             assert ratio == pytest.approx(factor, rel=1e-12)
 
@@ -405,23 +405,23 @@ def test_the_table_of_guarantees_and_floors_is_right():
 
 def test_ratios_of_guarantees_to_floors():
     """At most 1.28 up to eps = 1; with staircase noise always at most 1.57, unsplit about 1.7."""
-    times = ratios_to_floors()
-    assert times[times.columns[:4]].min().min() >= 1
-    assert times[times.eps <= 1]["Laplace, split"].max() < 1.28
-    assert times["staircase, split"].max() < 1.57
-    alone = times[times.name == "one-heavy"]
-    assert alone.staircase.max() > 1.69
-    assert alone["staircase, split"].max() < 1.25
+    ratios = ratios_to_floors()
+    assert ratios[ratios.columns[:4]].min().min() >= 1
+    assert ratios[ratios.eps <= 1]["Laplace, split"].max() < 1.28
+    assert ratios["staircase, split"].max() < 1.57
+    one_heavy = ratios[ratios.name == "one-heavy"]
+    assert one_heavy.staircase.max() > 1.69
+    assert one_heavy["staircase, split"].max() < 1.25
 
 
 def test_the_text_and_the_table_have_the_same_ratios_rounded_up():
-    times, stored = ratios_to_floors().set_index(["name", "eps"]), glued("lower-bound")
-    (shown,) = [rows for rows in tables("lower-bound") if "0.10" in rows[0]]
-    entries = {(name, kind): [*map(float, row)] for name, kind, *row in shown[2:]}
-    assert len(entries) == 4 * len(times.index.unique("name"))
+    ratios, stored = ratios_to_floors().set_index(["name", "eps"]), glued("lower-bound")
+    (table,) = [rows for rows in tables("lower-bound") if "0.10" in rows[0]]
+    entries = {(name, kind): [*map(float, row)] for name, kind, *row in table[2:]}
+    assert len(entries) == 4 * len(ratios.index.unique("name"))
     for (name, kind), row in entries.items():
         for eps, entry in zip((0.1, 0.25, 0.5, 1, 2, 3), row, strict=True):
-            true = times[kind][name, eps]
+            true = ratios[kind][name, eps]
             assert true - 1e-9 <= entry <= true + 0.01
     largest = {
         noise: np.max([row for (_, kind), row in entries.items() if kind == noise], axis=0)
@@ -437,13 +437,13 @@ def test_with_one_heavy_user_projection_is_not_within_three_halves_of_the_best()
     users, eps = ud.Contributions([1000] + [1] * 9000, 1.0), 2
     table, risk = PAGE.best_table(*np.array([np.arange(12), np.arange(1, 13)]) / 12, 12, eps)
     assert (table.max(axis=0) <= math.exp(eps) * table.min(axis=0) + SOLVER).all()
-    apart = risk / 10 + 0.9 / 9000 / (2 * math.sinh(1))
+    split_error = risk / 10 + 0.9 / 9000 / (2 * math.sinh(1))
     widths = [
         beyond.threshold(users, beyond.StaircaseNoise(eps), "l1"),
         *np.geomspace(1, 1000, 300),
     ]
     projected = [beyond.projected_error(users, S, beyond.StaircaseNoise(eps)) for S in widths]
-    assert projected[0] > 1.5 * apart
-    assert min(projected) > 1.5 * apart
-    assert beyond.minimax_lower_bound(users, eps) < apart
-    assert beyond.best_split(users, beyond.StaircaseNoise(eps)).error < 1.2 * apart
+    assert projected[0] > 1.5 * split_error
+    assert min(projected) > 1.5 * split_error
+    assert beyond.minimax_lower_bound(users, eps) < split_error
+    assert beyond.best_split(users, beyond.StaircaseNoise(eps)).error < 1.2 * split_error

@@ -106,7 +106,7 @@ def test_sql_of_the_page_computes_the_clipped_mean_without_noise(kind):
             database.execute("DELETE FROM trips")
             database.executemany("INSERT INTO trips VALUES (?, ?)", rows)
             public = {"c": c, "T": T, "N": N}
-            (found,) = database.execute(code_to_copy("sql"), public).fetchone()
+            (mean,) = database.execute(code_to_copy("sql"), public).fetchone()
             sums = np.bincount(user, samples)
             expected = one_line(sums, ud.Contributions(counts, 65), c, T)
-            assert found == pytest.approx(expected, abs=1e-9)
+            assert mean == pytest.approx(expected, abs=1e-9)

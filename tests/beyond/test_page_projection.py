@@ -24,14 +24,14 @@ every_law = pytest.mark.parametrize("noise", LAWS)
 
 def distance(law, t, change, f, upper):
     """Mean of |P(t + change Z) - f|, P the projection to [0, upper], from the density."""
-    reach, gamma = int(40 / law.eps) + 1, getattr(law, "gamma", 0.0)
-    edges, kinks = np.arange(-reach, reach + 1), (np.array([0, upper, f]) - t) / change
+    n_steps, gamma = int(40 / law.eps) + 1, getattr(law, "gamma", 0.0)
+    edges, kinks = np.arange(-n_steps, n_steps + 1), (np.array([0, upper, f]) - t) / change
     ends = np.unique(np.r_[edges, edges + gamma, edges - gamma, kinks])
     nodes, weights = np.polynomial.legendre.leggauss(12)
-    half = np.diff(ends)[:, None] / 2
-    z = ends[:-1, None] + half * (1 + nodes)
-    far = abs(np.clip(t + change * z, 0, upper) - f)
-    return np.sum(far * np.exp(law.log_density(z)) * half * weights)
+    half_lengths = np.diff(ends)[:, None] / 2
+    z = ends[:-1, None] + half_lengths * (1 + nodes)
+    errors = abs(np.clip(t + change * z, 0, upper) - f)
+    return np.sum(errors * np.exp(law.log_density(z)) * half_lengths * weights)
 
 
 @every_law
@@ -40,9 +40,9 @@ def test_the_error_saved_by_projection(noise, eps):
     law, rng = LAWS[noise](eps), np.random.default_rng(1)
     for _ in range(20):
         f, t, change = rng.uniform(0, 2), rng.uniform(0, 2), 10 ** rng.uniform(-1, 1)
-        saved = law.mean_excess(np.array([t, 2 - t]), change).sum()
-        left = law.mean_error(t - f, change) - saved
-        assert left == pytest.approx(distance(law, t, change, f, 2), rel=1e-8)
+        gain = law.mean_excess(np.array([t, 2 - t]), change).sum()
+        projected = law.mean_error(t - f, change) - gain
+        assert projected == pytest.approx(distance(law, t, change, f, 2), rel=1e-8)
 
 
 def test_mean_errors_of_projected_releases():
@@ -51,16 +51,16 @@ def test_mean_errors_of_projected_releases():
     sums = users.counts * np.array([[9.0, 8.0, 10.0, 2.0], [10.0, 10.0, 0.0, 0.0]])
     for law, centre in ((1, None), (beyond.GaussianNoise(2), 6), (beyond.StaircaseNoise(0.5), 1)):
         options = {"total_width": 30, "budget": law, "centre": centre}
-        many = np.broadcast_to(sums, (100_000, 2, 4))
-        drawn = beyond.clipped_mean(many, users, **options, rng=rng).clip(0, 10)
-        off = abs(drawn - sums.sum(axis=1) / 15)
-        found = beyond.clipped_mean_error(sums, users, **options, project=True)
-        np.testing.assert_allclose(off.mean(axis=0), found, rtol=0.01)
+        copies = np.broadcast_to(sums, (100_000, 2, 4))
+        releases = beyond.clipped_mean(copies, users, **options, rng=rng).clip(0, 10)
+        errors = abs(releases - sums.sum(axis=1) / 15)
+        stated = beyond.clipped_mean_error(sums, users, **options, project=True)
+        np.testing.assert_allclose(errors.mean(axis=0), stated, rtol=0.01)
         plain = beyond.clipped_mean_error(sums, users, **options)
-        assert np.all(found < plain)
-    one, S = ud.Contributions([1], 1), 0.589
-    ends = beyond.clipped_mean_error([[0.0], [0.5], [1.0]], one, S, 1, project=True)
-    assert ends.max() == pytest.approx(beyond.projected_error(one, S, 1))
+        assert np.all(stated < plain)
+    user, S = ud.Contributions([1], 1), 0.589
+    ends = beyond.clipped_mean_error([[0.0], [0.5], [1.0]], user, S, 1, project=True)
+    assert ends.max() == pytest.approx(beyond.projected_error(user, S, 1))
 
 
 @every_law
@@ -97,21 +97,21 @@ def test_no_dataset_exceeds_the_projected_error_and_one_attains_it(noise, n_user
 
 def test_the_worst_number_of_users_at_the_top_is_found_in_blocks(monkeypatch):
     """thm-projected, 2, term by term; small blocks imitate millions of users."""
-    monkeypatch.setattr(errors, "_AT_ONCE", 3)
+    monkeypatch.setattr(errors, "_BATCH", 3)
     rng, law, positions = np.random.default_rng(12), beyond.LaplaceNoise(1), []
     for _ in range(200):
         m = np.sort(rng.integers(1, 9, rng.integers(1, 40)))[::-1]
         S, scale = rng.uniform(0.1, 1) * m[0], 10 ** rng.uniform(-1, 2)
         n, N, wide = int(np.sum(m > S)), m.sum(), beyond.LaplaceNoise(1 / scale)
-        found = []
+        numbers = []
         for j in range(n + 1):
             d = np.sum(m[:j] - S) / (2 * N)
             tau = max(j * S - (n - j) * S - m[n:].sum(), 0) / (2 * N)
             x = np.array([d, 0.5 - tau, 0.5 + tau]) / (S / N * scale)
-            found.append(d + S / N * scale * (law.excess(x) @ [2, -1, -1]))
-        positions.append(np.argmax(found) / max(n, 1))
+            numbers.append(d + S / N * scale * (law.excess(x) @ [2, -1, -1]))
+        positions.append(np.argmax(numbers) / max(n, 1))
         stated = beyond.projected_error(ud.Contributions(m, 1.0), S, wide)
-        assert stated == pytest.approx(max(found), rel=1e-9)
+        assert stated == pytest.approx(max(numbers), rel=1e-9)
     assert min(positions) < 0.6 < max(positions)
 
 
@@ -126,12 +126,12 @@ def test_the_worst_case_is_larger_if_samples_are_clipped_one_by_one():
     error = np.trapezoid(abs(np.clip(y, 0, 1) - samples.mean()) * density, y)
     assert error > 1.05 * beyond.projected_error(users, S, eps)
     # The smallest one: whatever its width, a single sample has no others.
-    one = ud.Contributions([1], 1.0)
+    user = ud.Contributions([1], 1.0)
     for x, width in product((0.5, 0.7, 0.9, 1), (0.2, 0.5, 0.8, 1)):
-        kept = np.clip(x, (1 - width) / 2, (1 + width) / 2)
-        density = np.exp(-abs(y - kept) * eps / width) * eps / (2 * width)
+        clipped = np.clip(x, (1 - width) / 2, (1 + width) / 2)
+        density = np.exp(-abs(y - clipped) * eps / width) * eps / (2 * width)
         error = np.trapezoid(abs(np.clip(y, 0, 1) - x) * density, y)
-        assert error <= beyond.projected_error(one, width, eps) * (1 + 1e-6)
+        assert error <= beyond.projected_error(user, width, eps) * (1 + 1e-6)
 
 
 @every_law
@@ -140,13 +140,13 @@ def test_projection_lowers_the_error_and_the_error_is_continuous(noise):
     for _ in range(200):
         users = ud.Contributions(rng.integers(1, 40, size=rng.integers(1, 30)), upper=65)
         eps, largest = 10 ** rng.uniform(-2, 1), 65 * users.max_count
-        S, moved = largest * rng.uniform(0.01, 1), largest * rng.uniform(-0.005, 0.005)
+        S, step = largest * rng.uniform(0.01, 1), largest * rng.uniform(-0.005, 0.005)
         error = beyond.projected_error(users, S, LAWS[noise](eps))
         assert error <= beyond.symmetric_error(users, S, LAWS[noise](eps), "l1") * (1 + 1e-12)
         assert error >= beyond.minimax_lower_bound(users, eps)
         slope = (users.n_users / 2 + float(LAWS[noise](eps).mean_size)) / users.total
-        assert abs(beyond.projected_error(users, S + moved, LAWS[noise](eps)) - error) <= (
-            slope * abs(moved) * (1 + 1e-9)
+        assert abs(beyond.projected_error(users, S + step, LAWS[noise](eps)) - error) <= (
+            slope * abs(step) * (1 + 1e-9)
         )
     assert beyond.projected_error(users, 0, LAWS[noise](1)) == 65 / 2
     assert beyond.projected_error(users, 9 * largest, LAWS[noise](1)) == beyond.projected_error(
@@ -157,17 +157,17 @@ def test_projection_lowers_the_error_and_the_error_is_continuous(noise):
 @every_law
 @pytest.mark.parametrize("eps", [0.05, 0.7, 3, 7])
 def test_one_user_has_one_best_width(noise, eps):
-    one, law = ud.Contributions([7], upper=2), LAWS[noise](eps)
+    user, law = ud.Contributions([7], upper=2), LAWS[noise](eps)
     widths = np.linspace(0.01, 1, 100)[:-1]
-    centred = np.array([PAGE.worst_dataset(one, 14, j) for j in (0, 1)])
-    middle, end = np.transpose([PAGE.errors_on(centred, one, 14 * S, law) for S in widths])
+    centred = np.array([PAGE.worst_dataset(user, 14, j) for j in (0, 1)])
+    middle, end = np.transpose([PAGE.errors_on(centred, user, 14 * S, law) for S in widths])
     assert np.all(np.diff(middle) > 0)
     assert np.all(np.diff(end) < 0)
     best = 14 * PAGE.crossing(law)
-    least = beyond.projected_error(one, best, LAWS[noise](eps))
-    for beside in (0.99, 1.01):
-        assert beyond.projected_error(one, best * beside, LAWS[noise](eps)) > least
-    assert np.all(np.maximum(middle, end) >= least)
+    smallest = beyond.projected_error(user, best, LAWS[noise](eps))
+    for factor in (0.99, 1.01):
+        assert beyond.projected_error(user, best * factor, LAWS[noise](eps)) > smallest
+    assert np.all(np.maximum(middle, end) >= smallest)
 
 
 @pytest.mark.parametrize("eps", [0.1, 1, 2, 6])
@@ -179,9 +179,9 @@ def test_snapping_has_the_same_error_on_every_dataset(eps):
     for x in np.linspace(0, 1, 21):
         t = np.clip(x, b, 1 - b)
         ends = np.unique([b, t, np.clip(x, b, 1 - b), 1 - b])
-        half = np.diff(ends)[:, None] / 2
-        y = ends[:-1, None] + half * (1 + nodes)
-        inside = np.sum(abs(y - x) * np.exp(-abs(y - t) / b) / (2 * b) * half * weights)
+        half_lengths = np.diff(ends)[:, None] / 2
+        y = ends[:-1, None] + half_lengths * (1 + nodes)
+        inside = np.sum(abs(y - x) * np.exp(-abs(y - t) / b) / (2 * b) * half_lengths * weights)
         below, above = np.exp(-np.array([t - b, 1 - b - t]) / b) / 2
         assert inside + below * x + above * (1 - x) == pytest.approx(b, rel=1e-12)
 
@@ -208,14 +208,14 @@ def test_laplace_noise_beyond_the_range_is_replaced_by_its_mean(b):
     """thm-unbiased, 1, by quadrature of the density, for convex errors around any number."""
     p, r = -1.0, 2.0
     nodes, weights = np.polynomial.legendre.leggauss(40)
-    reach = 45 * b
+    bound = 45 * b
     convex = [abs, np.square, np.exp, lambda x: np.maximum(x - 0.3, 0), lambda x: abs(x) ** 3]
     for t, c in product((-1.0, 0.2, 2.0), (-3.0, 0.2, 1.7)):
-        kinks = [t - reach, t + reach, t, c, c + 0.3, p, r]
-        ends = np.unique(np.concatenate([kinks, np.linspace(t - reach, t + reach, 61)]))
-        half = np.diff(ends)[:, None] / 2
-        y = (ends[:-1, None] + half * (1 + nodes)).ravel()
-        mass = (half * weights).ravel() * np.exp(-abs(y - t) / b) / (2 * b)
+        kinks = [t - bound, t + bound, t, c, c + 0.3, p, r]
+        ends = np.unique(np.concatenate([kinks, np.linspace(t - bound, t + bound, 61)]))
+        half_lengths = np.diff(ends)[:, None] / 2
+        y = (ends[:-1, None] + half_lengths * (1 + nodes)).ravel()
+        mass = (half_lengths * weights).ravel() * np.exp(-abs(y - t) / b) / (2 * b)
         g = np.select([y < p, y > r], [p - b, r + b], y)
         assert mass @ g == pytest.approx(t, abs=1e-10 * max(1, b))
         for phi in convex:
@@ -273,8 +273,11 @@ def test_errors_of_shrunk_releases_by_brute_force(n, free):
     nodes, weights = np.polynomial.legendre.leggauss(12)
     # The density has a kink where the noise is 0.
     ends = np.concatenate([-np.geomspace(40, 0.01, 60), [0], np.geomspace(0.01, 40, 60)])
-    half = np.diff(ends)[:, None] / 2
-    z, mass = (ends[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
+    half_lengths = np.diff(ends)[:, None] / 2
+    z, mass = (
+        (ends[:-1, None] + half_lengths * (1 + nodes)).ravel(),
+        (half_lengths * weights).ravel(),
+    )
     mass = mass * np.exp(law.log_density(z))
     for _ in range(4):
         S, shrink, a = rng.uniform(1.2, 3.9), rng.uniform(0.5, 1), rng.uniform(0, 0.2)
@@ -282,8 +285,8 @@ def test_errors_of_shrunk_releases_by_brute_force(n, free):
         worst = 0.0
         for y in product(np.linspace(-0.5, 0.5, 13), repeat=n + free):
             sums = np.array(y) * users.counts
-            reach = np.minimum(users.counts, S) / 2
-            t = 0.5 + np.clip(sums, -reach, reach).sum() / users.total
+            half_widths = np.minimum(users.counts, S) / 2
+            t = 0.5 + np.clip(sums, -half_widths, half_widths).sum() / users.total
             f = 0.5 + sums.sum() / users.total
             released = 0.5 + shrink * (t + S / users.total * z - 0.5)
             worst = max(worst, float(mass @ abs(released.clip(a, 1 - a) - f)))

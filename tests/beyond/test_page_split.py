@@ -32,7 +32,7 @@ def mirrored(table):
 
 def test_two_private_tables_added():
     """thm-split, 1 and 2; in addition, a change in both parts exceeds the budget."""
-    rng, both = np.random.default_rng(1), []
+    rng, ratios = np.random.default_rng(1), []
     for _ in range(200):
         q, w = Fraction(int(rng.integers(11, 60)), 10), Fraction(int(rng.integers(1, 10)), 10)
         tables = PAGE.random_table(rng, q), PAGE.random_table(rng, q)
@@ -43,8 +43,8 @@ def test_two_private_tables_added():
         assert used <= 1
         assert risk <= sum(weighted)
         grid = [Fraction(0), Fraction(1, 2), Fraction(1)]
-        both.append(PAGE.used_by(PAGE.joined(tables, grid, (w, 1 - w)), n_changed=2) / q)
-    assert max(both) > 1
+        ratios.append(PAGE.used_by(PAGE.joined(tables, grid, (w, 1 - w)), n_changed=2) / q)
+    assert max(ratios) > 1
 
 
 def test_error_of_mirrored_tables_is_at_least_that_of_the_larger_part():
@@ -68,14 +68,14 @@ def test_exact_errors_by_simulation(eps, noise):
     assert split.heavy_from == 30
     n = 40_000
     for x, t in ((1, 1), (0, 0.5), (0.5, 0.02)):
-        off = np.zeros(n)
+        errors = np.zeros(n)
         for part, mean in zip(split.parts, (x, t), strict=True):
             sums = np.broadcast_to(mean * part.users.counts, (n, part.users.n_users))
-            drawn = beyond.clipped_mean(sums, part.users, part.total_width, law, rng=rng)
-            off += float(part.share) * (drawn.clip(0, 1) - mean)
+            releases = beyond.clipped_mean(sums, part.users, part.total_width, law, rng=rng)
+            errors += float(part.share) * (releases.clip(0, 1) - mean)
         clipped = float(split.parts[1].share) * (1 - split.parts[1].total_width) / 2
         stated = PAGE.error_where(split, law, x, t)
-        assert abs(np.abs(off).mean() - stated) < 0.02 * stated + clipped
+        assert abs(np.abs(errors).mean() - stated) < 0.02 * stated + clipped
 
 
 @pytest.mark.parametrize("noise", LAWS)
@@ -84,9 +84,9 @@ def test_the_exact_error_is_between_the_larger_part_and_the_guarantee(noise, eps
     for users in (ONE_HEAVY, EXTREME):
         split = beyond.best_split(users, LAWS[noise](eps))
         if split.heavy_from is not None:
-            found = PAGE.exact_error(split, LAWS[noise](eps), n=11)
+            exact = PAGE.exact_error(split, LAWS[noise](eps), n=11)
             larger = max(float(part.share) * part.error for part in split.parts)
-            assert larger * (1 - 1e-9) < found < split.error
+            assert larger * (1 - 1e-9) < exact < split.error
 
 
 def test_where_a_split_saves():
@@ -94,7 +94,7 @@ def test_where_a_split_saves():
     flights = pd.read_csv(
         Path(__file__).parents[2] / "book" / "data" / "aircraft-averages.csv"
     ).flights.to_numpy()
-    zipf = [max(1, round(1000 / place)) for place in range(1, 201)]
+    zipf = [max(1, round(1000 / rank)) for rank in range(1, 201)]
     gradual = {
         "geometric": ud.geometric_collection(M=6, upper=65).counts,
         "flights": flights,
@@ -105,32 +105,32 @@ def test_where_a_split_saves():
     for (name, counts), noise, eps in product(gradual.items(), LAWS, (0.25, 2)):
         split = beyond.best_split(ud.Contributions(counts, 65), LAWS[noise](eps))
         assert split.heavy_from is None, name
-    for users, eps, noise, least in (
+    for users, eps, noise, smallest_gain in (
         (ONE_HEAVY, 2, "laplace", 0.23),
         (ONE_HEAVY, 2, "staircase", 0.3),
         (EXTREME, 3, "laplace", 0.11),
         (EXTREME, 2, "staircase", 0.185),
     ):
         together = PAGE.unsplit(users, LAWS[noise](eps))
-        assert beyond.best_split(users, LAWS[noise](eps)).error < (1 - least) * together
+        assert beyond.best_split(users, LAWS[noise](eps)).error < (1 - smallest_gain) * together
 
 
 def test_text_and_tables_have_the_same_numbers():
     """In sentences and tables, savings are rounded down, and ratios to a floor are rounded up."""
     stored = glued("projection")
-    saved = pd.read_csv(BOOK / "data" / "split-gains.csv")
-    saved["less"] = 100 * (1 - saved.split / saved.projected)
-    saved = saved.set_index(["collection", "noise", "eps"]).less
+    savings = pd.read_csv(BOOK / "data" / "split-gains.csv")
+    savings["less"] = 100 * (1 - savings.split / savings.projected)
+    savings = savings.set_index(["collection", "noise", "eps"]).less
     (gains,) = [rows for rows in tables("projection") if "0.25" in rows[0]]
     gains = {(name, noise.lower()): row for name, noise, *row in gains[2:]}
     assert len(gains) == 6
     for key, row in gains.items():
         for eps, entry in zip((0.1, 0.25, 0.5, 1, 2, 3), row, strict=True):
-            less = saved[(*key, eps)]
+            less = savings[(*key, eps)]
             assert entry == ("-" if less == 0 else f"{np.floor(less):.0f} %")
     for noise in LAWS:
-        shown = [x for key, row in gains.items() if key[1] == noise for x in row if x != "-"]
-        assert stored[f"split-most-{noise}"] == max(shown, key=lambda x: int(x.split()[0]))
+        gains_shown = [x for key, row in gains.items() if key[1] == noise for x in row if x != "-"]
+        assert stored[f"split-most-{noise}"] == max(gains_shown, key=lambda x: int(x.split()[0]))
     (projected,) = [rows for rows in tables("projection") if "projected, best width" in rows[0]]
     projected = {eps: entry for eps, _, entry in projected[2:]}
     assert stored["split-mended"] == projected["4"]
@@ -140,7 +140,7 @@ def test_text_and_tables_have_the_same_numbers():
 # prp-no-width: one user with 1,000 samples, 9,000 with one, eps = 2
 
 HEAVIER = ud.Contributions([1000] + [1] * 9000, upper=1)
-POSSIBLE = Fraction(73, 3540) + Fraction(1, 20_000)
+ERROR_OF_TABLE = Fraction(73, 3540) + Fraction(1, 20_000)
 
 
 def test_a_table_of_six_cells_is_private_and_better_than_every_width():
@@ -149,17 +149,17 @@ def test_a_table_of_six_cells_is_private_and_better_than_every_width():
     factor, risk = PAGE.factor_and_risk(table)
     e2_from_below = Fraction(7389, 1000)
     assert float(e2_from_below) < np.exp(2)
-    for one, other in product(table, repeat=2):
-        assert all(p <= factor * q for p, q in zip(one, other, strict=True))
+    for first, second in product(table, repeat=2):
+        assert all(p <= factor * q for p, q in zip(first, second, strict=True))
     assert factor < e2_from_below
     errors = []
     for cell, row in enumerate(table):
         for x in range(10 * cell, 10 * cell + 11):
-            off = [abs(Fraction(output, 6) - Fraction(x, 60)) for output in range(len(row))]
-            errors.append(sum(p * d for p, d in zip(row, off, strict=True)))
+            distances = [abs(Fraction(output, 6) - Fraction(x, 60)) for output in range(len(row))]
+            errors.append(sum(p * d for p, d in zip(row, distances, strict=True)))
     assert max(errors) == risk == Fraction(73, 354)
-    assert risk / 10 + Fraction(1, 20_000) == POSSIBLE
-    assert beyond.minimax_lower_bound(HEAVIER, 2) < POSSIBLE
+    assert risk / 10 + Fraction(1, 20_000) == ERROR_OF_TABLE
+    assert beyond.minimax_lower_bound(HEAVIER, 2) < ERROR_OF_TABLE
     assert risk > beyond.minimax_lower_bound(ud.Contributions([1], 1), 2)
     lopsided = [[Fraction(3, 4), Fraction(1, 4)]]
     assert PAGE.factor_and_risk(lopsided) == (1, Fraction(3, 4)), "the upper end of a cell counts"
@@ -181,13 +181,13 @@ def test_every_width_has_a_larger_error_on_one_of_two_datasets():
         for f in (0.5, 0.5 + d):
             cuts = np.concatenate([kinks, [(f - 0.5) / change, -0.5 / change, 0.5 / change]])
             ends = np.unique(cuts.clip(-40, 40))
-            half = np.diff(ends)[:, None] / 2
-            z = ends[:-1, None] + half * (1 + nodes)
-            off = np.abs(np.clip(0.5 + change * z, 0, 1) - f)
-            error = np.sum(off * np.exp(law.log_density(z)) * half * weights)
+            half_lengths = np.diff(ends)[:, None] / 2
+            z = ends[:-1, None] + half_lengths * (1 + nodes)
+            errors = np.abs(np.clip(0.5 + change * z, 0, 1) - f)
+            error = np.sum(errors * np.exp(law.log_density(z)) * half_lengths * weights)
             largest = max(largest, error)
-        assert largest > 1.59 * POSSIBLE
+        assert largest > 1.59 * ERROR_OF_TABLE
         if 1 <= S <= 1000:
             stated = beyond.projected_error(HEAVIER, S, beyond.StaircaseNoise(2))
             assert largest == pytest.approx(stated, rel=1e-9)
-    assert beyond.best_split(HEAVIER, beyond.StaircaseNoise(2)).error < 1.1 * POSSIBLE
+    assert beyond.best_split(HEAVIER, beyond.StaircaseNoise(2)).error < 1.1 * ERROR_OF_TABLE

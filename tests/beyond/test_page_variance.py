@@ -19,10 +19,10 @@ def squares_about_the_mean(samples):
 def extension(data, total, sensitivity):
     """F of the proposition on the standard deviation, minimised over all sets of replaced users."""
     return min(
-        sqrt(squares_about_the_mean([x for k in kept for x in data[k]]) / total)
-        + (len(data) - len(kept)) * sensitivity
+        sqrt(squares_about_the_mean([x for k in subset for x in data[k]]) / total)
+        + (len(data) - len(subset)) * sensitivity
         for size in range(len(data) + 1)
-        for kept in combinations(range(len(data)), size)
+        for subset in combinations(range(len(data)), size)
     )
 
 
@@ -53,9 +53,9 @@ def test_formula_for_the_standard_deviation():
         data, sensitivity = [rng.uniform(0, 1, m) for m in counts], rng.uniform(0, 0.3)
         centres = np.linspace(0, 1, 4001)
         Q = np.array([((x[:, None] - centres) ** 2).sum(axis=0) for x in data])
-        kept = np.r_[np.zeros((1, centres.size)), np.cumsum(np.sort(Q, axis=0), axis=0)]
+        partial_sums = np.r_[np.zeros((1, centres.size)), np.cumsum(np.sort(Q, axis=0), axis=0)]
         n = np.arange(len(data), -1, -1)[:, None]
-        value = (np.sqrt(kept / counts.sum()) + n * sensitivity).min()
+        value = (np.sqrt(partial_sums / counts.sum()) + n * sensitivity).min()
         np.testing.assert_allclose(
             value, extension([list(x) for x in data], counts.sum(), sensitivity), atol=1e-3
         )

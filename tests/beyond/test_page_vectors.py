@@ -52,16 +52,16 @@ def test_no_estimator_is_below_the_frontier(seed):
 def test_bias_and_sensitivities_of_clipping_coordinates(seed):
     """Random sums never exceed the bounds of the proposition; the sums in its proof attain them."""
     rng = np.random.default_rng(seed)
-    d, reach = int(rng.integers(1, 5)), 7.0  # R m of one user
-    half = rng.uniform(0.05, 1.2) * reach
+    d, longest = int(rng.integers(1, 5)), 7.0  # R m of one user
+    half_width = rng.uniform(0.05, 1.2) * longest
     z = rng.normal(size=(4000, d)) * rng.exponential(size=(4000, d))
     z[:2] = np.eye(d)[0], np.ones(d)
-    s = reach * z / np.linalg.norm(z, axis=-1, keepdims=True)
-    clipped = np.clip(s, -half, half)
-    assert np.linalg.norm(s - clipped, axis=-1).max() == pytest.approx(max(reach - half, 0))
+    s = longest * z / np.linalg.norm(z, axis=-1, keepdims=True)
+    clipped = np.clip(s, -half_width, half_width)
+    assert np.linalg.norm(s - clipped, axis=-1).max() == pytest.approx(max(longest - half_width, 0))
     euclidean, absolute = (2 * np.linalg.norm(clipped, order, axis=-1).max() for order in (2, 1))
-    assert euclidean == pytest.approx(min(sqrt(d) * 2 * half, 2 * reach))
-    assert absolute == pytest.approx(min(d * 2 * half, sqrt(d) * 2 * reach))
+    assert euclidean == pytest.approx(min(sqrt(d) * 2 * half_width, 2 * longest))
+    assert absolute == pytest.approx(min(d * 2 * half_width, sqrt(d) * 2 * longest))
 
 
 def log_density(centre):
@@ -82,8 +82,10 @@ def test_guarantees_of_gaussian_noise_by_exact_densities_in_the_plane(eps, delta
         np.testing.assert_allclose(divergence[-1], c**2 / 2, rtol=1e-6)
     assert spent[-1] == pytest.approx(delta, rel=1e-3)
     assert np.all(np.diff(spent) > 0)
-    same = beyond.GaussianNoise.zcdp(divergence[-1][0])  # with its own divergence as the budget
-    assert same.sigma == pytest.approx(law.sigma, rel=1e-6)
+    law_of_divergence = beyond.GaussianNoise.zcdp(
+        divergence[-1][0]
+    )  # with its own divergence as the budget
+    assert law_of_divergence.sigma == pytest.approx(law.sigma, rel=1e-6)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 50])
@@ -92,8 +94,8 @@ def test_mean_lengths(d):
     assert PAGE.chi(d) * PAGE.chi(d + 1) == pytest.approx(d)
     assert (d - 1) ** 0.5 < PAGE.chi(d) < d**0.5
     draws = np.linalg.norm(np.random.default_rng(d).laplace(size=(40_000, d)), axis=1)
-    spread = draws.std() / len(draws) ** 0.5
-    assert PAGE.laplace_length(d) == pytest.approx(draws.mean(), abs=5 * spread)
+    standard_error = draws.std() / len(draws) ** 0.5
+    assert PAGE.laplace_length(d) == pytest.approx(draws.mean(), abs=5 * standard_error)
     assert d**0.5 * PAGE.laplace_length(d) >= d * (1 - 1e-9)  # never shorter than pure noise
 
 

@@ -25,7 +25,7 @@ from userdp.beyond.remap import _N_MEANS
 
 EIGHT = ud.Contributions([1] * 8, upper=1.0)
 BUDGETS = [0.25, 0.5, 1]
-of_eight = pytest.mark.parametrize("eps", BUDGETS)
+at_each_budget = pytest.mark.parametrize("eps", BUDGETS)
 
 
 def cell_probabilities(means, table):
@@ -36,11 +36,11 @@ def cell_probabilities(means, table):
 
 def errors(means, table, values=None):
     values = table.values if values is None else values
-    away = np.abs(values - np.asarray(means)[:, None])
-    return np.sum(cell_probabilities(means, table) * away, axis=1)
+    distances = np.abs(values - np.asarray(means)[:, None])
+    return np.sum(cell_probabilities(means, table) * distances, axis=1)
 
 
-@of_eight
+@at_each_budget
 def test_reading_the_table_is_post_processing(eps):
     """The table is applied to the output of the Laplace mechanism, with the noise of this seed."""
     table = beyond.laplace_remap(EIGHT, eps)
@@ -50,60 +50,60 @@ def test_reading_the_table_is_post_processing(eps):
     assert np.array_equal(table.apply(noisy), table.values[cell])
 
 
-@of_eight
+@at_each_budget
 def test_no_output_is_more_likely_than_privacy_allows(eps):
     """Neighbours move the mean by 1/8; the log ratio reaches eps, and does not exceed it."""
     table = beyond.laplace_remap(EIGHT, eps)
     starts = np.linspace(0, 7 / 8, 50)
-    here, there = cell_probabilities(starts, table), cell_probabilities(starts + 1 / 8, table)
-    ratios = np.abs(np.log(here / there))
+    first, second = cell_probabilities(starts, table), cell_probabilities(starts + 1 / 8, table)
+    ratios = np.abs(np.log(first / second))
     assert ratios.max() == pytest.approx(eps, rel=1e-9)
 
 
-@of_eight
+@at_each_budget
 def test_the_guarantee_holds_at_all_means_and_is_tight(eps):
     table = beyond.laplace_remap(EIGHT, eps)
     means = np.linspace(0, 1, 40_001)
     exact = np.concatenate([errors(part, table) for part in np.array_split(means, 40)])
     assert exact.max() <= table.error <= exact.max() + 1e-6
-    some = np.array([0, 0.1234, 0.5, 0.77, 1])
-    assert table.mean_error(some) == pytest.approx(errors(some, table), rel=1e-9)
+    some_means = np.array([0, 0.1234, 0.5, 0.77, 1])
+    assert table.mean_error(some_means) == pytest.approx(errors(some_means, table), rel=1e-9)
 
 
-@of_eight
+@at_each_budget
 def test_the_curvature_of_the_error_is_bounded_as_in_the_proof(eps):
     """So its values on a grid bound it between the points. Second differences at random steps."""
     table = beyond.laplace_remap(EIGHT, eps)
     rng = np.random.default_rng(5)
     step = rng.uniform(1e-3, 0.05, 4000)
     middle = rng.uniform(step, 1 - step)
-    before, here, after = (errors(middle + k * step, table) for k in (-1, 0, 1))
-    bends = (before - 2 * here + after) / step**2
-    assert bends.min() >= -(2 + 1 / table.scale) / table.scale
+    left_error, middle_error, right_error = (errors(middle + k * step, table) for k in (-1, 0, 1))
+    curvature = (left_error - 2 * middle_error + right_error) / step**2
+    assert curvature.min() >= -(2 + 1 / table.scale) / table.scale
 
 
-@of_eight
+@at_each_budget
 def test_the_mean_error_of_releases_is_that_of_the_table(eps):
     table = beyond.laplace_remap(EIGHT, eps)
     sums = np.tile([1.0] * 5 + [0.0] * 3, (200_000, 1))
-    away = np.abs(table.apply(ud.laplace(sums, EIGHT, eps, rng=11)) - 5 / 8)
-    spread = away.std() / math.sqrt(away.size)
-    assert away.mean() == pytest.approx(float(table.mean_error(5 / 8)), abs=5 * spread)
+    distances = np.abs(table.apply(ud.laplace(sums, EIGHT, eps, rng=11)) - 5 / 8)
+    standard_error = distances.std() / math.sqrt(distances.size)
+    assert distances.mean() == pytest.approx(float(table.mean_error(5 / 8)), abs=5 * standard_error)
 
 
-@of_eight
+@at_each_budget
 def test_no_other_table_has_a_smaller_largest_error(eps):
     """In the largest error over the means of the program, which is convex in the values."""
     table = beyond.laplace_remap(EIGHT, eps)
     means = np.linspace(0, 1, _N_MEANS)
-    least = errors(means, table).max()
+    smallest = errors(means, table).max()
     rng = np.random.default_rng(3)
     for size in (1e-3, 1e-2, 0.1):
         for _ in range(50):
             other = table.values + size * rng.standard_normal(table.values.size)
-            assert errors(means, table, other).max() >= least - 1e-8
+            assert errors(means, table, other).max() >= smallest - 1e-8
     for other in (np.clip(table.values, 0.2, 0.8), np.full(table.values.size, 0.5)):
-        assert errors(means, table, other).max() >= least - 1e-8
+        assert errors(means, table, other).max() >= smallest - 1e-8
 
 
 @pytest.mark.slow
@@ -121,29 +121,29 @@ def test_no_floor_is_above_the_guarantee_which_scales_with_the_bound(users, eps)
 
 @pytest.mark.slow
 def test_equal_users_depend_on_their_number_times_eps():
-    one = beyond.laplace_remap(ud.Contributions([3], 1.0), 2)
+    single = beyond.laplace_remap(ud.Contributions([3], 1.0), 2)
     for n in (2, 8, 40):
-        many = beyond.laplace_remap(ud.Contributions([5] * n, 1.0), Fraction(2, n))
-        assert many.error == pytest.approx(one.error, rel=1e-6)
+        equal = beyond.laplace_remap(ud.Contributions([5] * n, 1.0), Fraction(2, n))
+        assert equal.error == pytest.approx(single.error, rel=1e-6)
 
 
 def test_the_page_states_these_errors_and_they_are_near_the_floor():
     """They are also below the guarantees of clipping and projecting, by over 10 % at eps = 1/4."""
     stored = glued("lower-bound")
     floors = pd.read_csv(BOOK / "data" / "floors.csv")
-    at = floors[floors.collection == "eight-equal"].set_index("eps")
+    rows = floors[floors.collection == "eight-equal"].set_index("eps")
     gaps = {}
     for eps, stated in zip(BUDGETS, (0.2567, 0.1750, 0.1067), strict=True):
         error = beyond.laplace_remap(EIGHT, eps).error
         assert stated - 1e-4 < error <= stated
-        released = min(at.Laplace[eps], at["Laplace, split"][eps])
-        gaps[eps] = error / at.certified[eps] - 1
+        released = min(rows.Laplace[eps], rows["Laplace, split"][eps])
+        gaps[eps] = error / rows.certified[eps] - 1
         assert error < released
     assert 0.004 < gaps[0.25] < 0.0052 < gaps[0.5] < 0.02 < gaps[1] < 0.053
     for name, eps in {"small": 0.25, "large": 1}.items():
         stated = float(stored[f"eight-gap-{name}"].removesuffix(" %")) / 100
         assert gaps[eps] - 1e-6 <= stated < gaps[eps] + 0.0011
-    assert beyond.laplace_remap(EIGHT, 0.25).error < 0.9 * at.Laplace[0.25]
+    assert beyond.laplace_remap(EIGHT, 0.25).error < 0.9 * rows.Laplace[0.25]
 
 
 @pytest.mark.parametrize("reach", [0.5, 1, 2, 3, 4, 8], ids="reach {}".format)

@@ -27,7 +27,7 @@ SETTINGS = [lambda eps: eps, beyond.LaplaceNoise]
 ROUNDED = 4 * np.finfo(float).eps
 
 
-def both(name, *arguments, eps, **others):
+def results_of_both(name, *arguments, eps, **others):
     """Return the value of the paper's function, and those of the general one."""
     general = getattr(beyond, name)
     values = [general(*arguments, setting(eps), **others) for setting in SETTINGS]
@@ -40,10 +40,10 @@ def test_all_general_functions_are_compared():
     compared = [*ERRORS, "threshold", "optimal_error", "optimal_clipping"]
     assert {*compared, "opt_worst_case", "opt_worst_case_mean_error"} == GENERAL
     for name in GENERAL:
-        of_paper, general = (inspect.signature(getattr(m, name)).parameters for m in (ud, beyond))
+        paper, general = (inspect.signature(getattr(m, name)).parameters for m in (ud, beyond))
         setting = {"eps", "budget", "objective"}
-        assert [*of_paper].index("eps") == [*general].index("budget")
-        assert [n for n in of_paper if n not in setting] == [n for n in general if n not in setting]
+        assert [*paper].index("eps") == [*general].index("budget")
+        assert [n for n in paper if n not in setting] == [n for n in general if n not in setting]
         assert general["objective"].default == "bound"
 
 
@@ -53,19 +53,19 @@ def test_all_general_functions_are_compared():
 def test_thresholds_and_smallest_errors_are_equal(name, users, data):
     users, eps = data.draw(users), data.draw(budgets())
     for budget in (eps, float(eps), str(float(eps))):
-        value, general = both(name, users, eps=budget)
+        value, general = results_of_both(name, users, eps=budget)
         assert general == [value] * 3
-        assert {type(of_beyond) for of_beyond in general} == {type(value)}
+        assert {type(beyond_value) for beyond_value in general} == {type(value)}
 
 
 @pytest.mark.parametrize("users", COLLECTIONS.values(), ids=COLLECTIONS)
 @given(data=st.data())
 def test_intervals_are_equal(users, data):
     users, eps = data.draw(users), data.draw(budgets())
-    value, general = both("optimal_clipping", users, eps=eps)
-    for of_beyond in general:
-        np.testing.assert_array_equal(of_beyond.lower, value.lower)
-        np.testing.assert_array_equal(of_beyond.upper, value.upper)
+    value, general = results_of_both("optimal_clipping", users, eps=eps)
+    for beyond_value in general:
+        np.testing.assert_array_equal(beyond_value.lower, value.lower)
+        np.testing.assert_array_equal(beyond_value.upper, value.upper)
 
 
 @pytest.mark.parametrize("users", COLLECTIONS.values(), ids=COLLECTIONS)
@@ -78,8 +78,8 @@ def test_worst_case_errors_are_equal(name, users, data):
         extra_argument = share * max(users.largest_sums)
     else:
         extra_argument = data.draw(clippings(users, data.draw(st.booleans())))
-    value, general = both(name, users, extra_argument, eps=eps)
-    assert {type(of_beyond) for of_beyond in general} == {type(value)}
+    value, general = results_of_both(name, users, extra_argument, eps=eps)
+    assert {type(beyond_value) for beyond_value in general} == {type(value)}
     if users.is_exact:
         assert general == [value] * 3
     else:
@@ -92,19 +92,19 @@ def test_the_mechanism_releases_the_same_numbers(users, data):
     """The releases use the same draws; the errors on a dataset agree, too."""
     users, eps = data.draw(users), data.draw(budgets())
     sums = np.array(data.draw(several(datasets(users), 3)))
-    value, general = both("opt_worst_case", sums, users, eps=eps, rng=5)
-    errors, general_errors = both("opt_worst_case_mean_error", sums, users, eps=eps)
-    for of_beyond, its_errors in zip(general, general_errors, strict=True):
-        np.testing.assert_array_equal(of_beyond, value)
+    value, general = results_of_both("opt_worst_case", sums, users, eps=eps, rng=5)
+    errors, general_errors = results_of_both("opt_worst_case_mean_error", sums, users, eps=eps)
+    for beyond_value, its_errors in zip(general, general_errors, strict=True):
+        np.testing.assert_array_equal(beyond_value, value)
         np.testing.assert_allclose(its_errors, errors, rtol=1e-14)
 
 
-@pytest.mark.parametrize("of_paper", [ud.geometric_collection, ud.extreme_collection])
+@pytest.mark.parametrize("make_users", [ud.geometric_collection, ud.extreme_collection])
 @pytest.mark.parametrize("upper", [Fraction(65), 65.0], ids=["exact", "float"])
-def test_values_on_the_papers_collections_are_equal(of_paper, upper):
-    size = [6] if of_paper is ud.geometric_collection else [101, 10]
-    users = of_paper(*size, upper)
+def test_values_on_the_papers_collections_are_equal(make_users, upper):
+    size = [6] if make_users is ud.geometric_collection else [101, 10]
+    users = make_users(*size, upper)
     for eps in np.linspace(0.1, 2, 20).tolist():
         for name in ("threshold", "optimal_error"):
-            value, general = both(name, users, eps=eps)
+            value, general = results_of_both(name, users, eps=eps)
             assert general == [value] * 3

@@ -50,12 +50,12 @@ def all_sums(counts):
     """All sums of samples 0 or 1, shape (n, L, G), and how many users differ between datasets."""
     tables_of_users = [[*product(*(range(m + 1) for m in row))] for row in counts]
     rows = np.array([*product(*(range(len(table)) for table in tables_of_users))])
-    apart = sum(np.not_equal.outer(column, column) for column in rows.T)
+    user_distances = sum(np.not_equal.outer(column, column) for column in rows.T)
     sums = [
         [table[rank] for table, rank in zip(tables_of_users, row, strict=True)]
         for row in rows.tolist()
     ]
-    return np.array(sums, dtype=float), apart
+    return np.array(sums, dtype=float), user_distances
 
 
 def distances(vectors):
@@ -64,11 +64,11 @@ def distances(vectors):
 
 @on_tables
 def test_modulus_is_the_largest_joint_change_of_all_means(counts):
-    sums, apart = all_sums(counts)
+    sums, user_distances = all_sums(counts)
     change = distances(sums.sum(axis=1) / np.sum(counts, axis=0))
     modulus = beyond.modulus_of_several_means(counts, 1)
-    found = [change[apart <= n].max() for n in range(len(counts) + 1)]
-    np.testing.assert_allclose(modulus.values, found, atol=1e-15)
+    by_definition = [change[user_distances <= n].max() for n in range(len(counts) + 1)]
+    np.testing.assert_allclose(modulus.values, by_definition, atol=1e-15)
 
 
 @given(counts=tables(), upper=fractions)
@@ -106,10 +106,10 @@ def test_a_float_is_read_as_the_nearby_budget():
 
 @given(counts=tables(), eps=budgets())
 def test_with_one_group_results_are_those_of_the_mean(counts, eps):
-    of_all = counts.sum(axis=1)
-    of_all = of_all[of_all > 0]
-    users = ud.Contributions(of_all, Fraction(65))
-    column = of_all[:, None]
+    totals = counts.sum(axis=1)
+    totals = totals[totals > 0]
+    users = ud.Contributions(totals, Fraction(65))
+    column = totals[:, None]
     T = beyond.influence_threshold(column, Fraction(65), eps)
     assert users.total * T == ud.threshold(users, eps)
     error = ud.optimal_error(users, eps)
@@ -120,7 +120,7 @@ def test_with_one_group_results_are_those_of_the_mean(counts, eps):
 @on_tables
 @pytest.mark.parametrize("eps", [0.7, 2, 3.0, 5, 9])
 def test_bias_and_sensitivity_are_those_of_the_theorem(counts, eps):
-    sums, apart = all_sums(counts)
+    sums, user_distances = all_sums(counts)
     released = beyond.opt_several_means(sums, counts, 1, eps, rng=Recorder())
     estimate = np.array([[float(noisy.value) for noisy in row] for row in released.tolist()])
     (scale,) = {float(noisy.scale) for noisy in released.ravel()}
@@ -130,7 +130,7 @@ def test_bias_and_sensitivity_are_those_of_the_theorem(counts, eps):
     true = sums.sum(axis=1) / np.sum(counts, axis=0)
     bias = abs(estimate - true).sum(axis=-1).max()
     assert bias == pytest.approx(np.maximum(a - T, 0).sum() / 2, abs=1e-13)
-    change = distances(estimate)[apart == 1].max()
+    change = distances(estimate)[user_distances == 1].max()
     assert change == pytest.approx(np.minimum(a, T).max(), abs=1e-13)
     error = bias + G * scale
     assert error == pytest.approx(beyond.error_of_several_means(counts, 1, eps), rel=1e-12)
@@ -143,13 +143,13 @@ def test_bias_and_sensitivity_are_those_of_the_theorem(counts, eps):
 )
 def test_no_estimator_of_all_means_has_a_smaller_error(counts):
     """Estimators can take arbitrary vectors on the 16 to 64 datasets."""
-    sums, apart = all_sums(counts)
+    sums, user_distances = all_sums(counts)
     means = sums.sum(axis=1) / np.sum(counts, axis=0)
     G = means.shape[1]
     for eps in (1, 2.5, 4, 7):
-        least = programs.least_vector_error(means, apart, G / eps)
+        smallest = programs.least_vector_error(means, user_distances, G / eps)
         error = beyond.error_of_several_means(counts, 1, eps)
-        assert error == pytest.approx(least, rel=1e-7, abs=1e-9)
+        assert error == pytest.approx(smallest, rel=1e-7, abs=1e-9)
 
 
 @given(counts=tables(), upper=fractions, eps=budgets())
@@ -177,8 +177,8 @@ def test_dividing_unequally_can_be_better_for_groups_of_different_size():
     """The theorem assumes the same scale of noise everywhere; a large group needs less budget."""
     counts = [[1, 0]] * 100 + [[0, 1]] * 2
     large, small = ud.Contributions([1] * 100, 1), ud.Contributions([1, 1], 1)
-    parts = ud.optimal_error(large, 0.4) + ud.optimal_error(small, 3.6)
-    assert parts < beyond.error_of_several_means(counts, 1, 4)
+    divided = ud.optimal_error(large, 0.4) + ud.optimal_error(small, 3.6)
+    assert divided < beyond.error_of_several_means(counts, 1, 4)
 
 
 @pytest.mark.parametrize("eps", BUDGETS)
@@ -187,8 +187,8 @@ def test_intervals_of_all_groups_shrink_by_a_common_factor_about_the_middle(eps)
     counts = rng.integers(0, 6, (40, 3))
     sums = rng.random((2, 40, 3)) * counts * 10
     a, T = beyond.influence(counts, 10), beyond.influence_threshold(counts, 10, 10 * eps)
-    half = 5 * counts * np.minimum(1, T / np.maximum(a, 1e-9))[:, None]
-    clipped = 5 * counts + np.clip(sums - 5 * counts, -half, half)
+    half_widths = 5 * counts * np.minimum(1, T / np.maximum(a, 1e-9))[:, None]
+    clipped = 5 * counts + np.clip(sums - 5 * counts, -half_widths, half_widths)
     released = beyond.opt_several_means(sums, counts, 10, 10 * eps, rng=Recorder())
     values = [[float(noisy.value) for noisy in row] for row in released.tolist()]
     np.testing.assert_allclose(values, clipped.sum(axis=1) / counts.sum(axis=0), rtol=1e-13)
@@ -213,10 +213,10 @@ def test_users_without_samples_change_nothing():
     counts, sums = [[4, 1], [1, 3]], [[2.0, 1], [0, 3]]
     more, none = [*counts, [0, 0]], [*sums, [0, 0]]
     for eps in (3, 5):
-        ours, theirs = (
+        with_users, without_users = (
             beyond.opt_several_means(x, c, 1, eps, rng=1) for x, c in ((sums, counts), (none, more))
         )
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+        np.testing.assert_allclose(with_users, without_users, rtol=1e-12)
     assert beyond.influence(more, 1)[2] == 0
 
 

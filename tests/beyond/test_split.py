@@ -87,8 +87,8 @@ def test_users_are_not_split_if_that_saves_nothing(eps):
         split = beyond.best_split(users, eps)
         assert split.heavy_from is None
         error, width = best_of_listed_widths(users, eps)
-        ((whole, S, share, stated),) = split.parts
-        assert (whole, share, stated) == (users, 1, split.error)
+        ((users_of_part, S, share, stated),) = split.parts
+        assert (users_of_part, share, stated) == (users, 1, split.error)
         assert (stated, S) == (pytest.approx(error, rel=1e-12), pytest.approx(width, rel=1e-9))
         assert split.error <= unsplit(users, eps)
 
@@ -101,34 +101,37 @@ def test_the_best_of_all_splits_is_found():
         counts = rng.integers(1, 1 + int(rng.choice([3, 40])), rng.integers(1, 8))
         users = ud.Contributions(np.append(counts, rng.integers(1, 200)), upper=1.0)
         eps = float(rng.choice([0.2, 1, 3]))
-        found = [best_of_listed_widths(users, eps)[0]]
+        errors = [best_of_listed_widths(users, eps)[0]]
         for size in np.unique(users.counts)[1:]:
             heavy = ud.Contributions(users.counts[users.counts >= size], 1.0)
             light = ud.Contributions(users.counts[users.counts < size], 1.0)
             parts = [(part.total, best_of_listed_widths(part, eps)[0]) for part in (heavy, light)]
-            found.append(sum(n * error for n, error in parts) / users.total)
-        assert beyond.best_split(users, eps).error == pytest.approx(min(found), rel=1e-12)
+            errors.append(sum(n * error for n, error in parts) / users.total)
+        assert beyond.best_split(users, eps).error == pytest.approx(min(errors), rel=1e-12)
 
 
 def test_savings_of_the_search_for_a_width():
     """Errors at the l1 threshold and at the best listed width, in units of U."""
-    known = {
+    expected = {
         ((4, 2, 1), 0.25): (0.434, 0.390),
         ((4, 2, 1), 1): (0.273, 0.258),
         ((1,) * 8, 0.1): (0.429, 0.366),
         ((1,) * 20, 0.05): (0.406, 0.344),
         ((5,) * 2 + (2,) * 9, 0.1): (0.395, 0.341),
     }
-    for (counts, eps), errors in known.items():
+    for (counts, eps), errors in expected.items():
         users = ud.Contributions(counts, 65)
-        found = unsplit(users, eps) / 65, beyond.best_split(users, eps).error / 65
-        assert found == pytest.approx(errors, abs=5.1e-4)
+        computed = unsplit(users, eps) / 65, beyond.best_split(users, eps).error / 65
+        assert computed == pytest.approx(errors, abs=5.1e-4)
 
 
-OF_SCALE = {"laplace": lambda scale: beyond.LaplaceNoise(1 / scale), "Gauss": beyond.GaussianNoise}
+LAWS_BY_SCALE = {
+    "laplace": lambda scale: beyond.LaplaceNoise(1 / scale),
+    "Gauss": beyond.GaussianNoise,
+}
 
 
-@pytest.mark.parametrize("law", OF_SCALE.values(), ids=OF_SCALE)
+@pytest.mark.parametrize("law", LAWS_BY_SCALE.values(), ids=LAWS_BY_SCALE)
 def test_a_geometric_list_of_widths_loses_little(law):
     """prp-projected-width: its two monotonicities, and the consequence for 0.5 % narrower noise."""
     rng = np.random.default_rng(11)
@@ -137,9 +140,9 @@ def test_a_geometric_list_of_widths_loses_little(law):
         scale, top = float(rng.choice([0.3, 1, 4, 12])), float(users.max_count)
         S = np.sort(rng.uniform(0.02, 1, 12)) * top
         # The same noise for each width, then wider noise for one width.
-        same = [beyond.projected_error(users, s, law(scale / s)) for s in S]
+        errors = [beyond.projected_error(users, s, law(scale / s)) for s in S]
         wider = [beyond.projected_error(users, S[5], law(x)) for x in np.linspace(0.1, 9, 12)]
-        assert np.all(np.diff(same) <= 1e-12)
+        assert np.all(np.diff(errors) <= 1e-12)
         assert np.all(np.diff(wider) >= -1e-12)
         widths = np.linspace(0.01, 1, 300) * top
         best = min(beyond.projected_error(users, s, law(scale)) for s in widths)
@@ -156,20 +159,25 @@ def test_widths_with_noise_beyond_the_range_of_floats_are_skipped():
 
 def test_savings_of_a_split():
     """In per cent; 0 means that users are not split."""
-    saved = {
+    savings = {
         (name, eps, noise): 1
         - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, LAWS[noise](eps))
         for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
         for eps in (0.5, 1, 2, 3)
         for noise in ("laplace", "staircase")
     }
-    assert [round(100 * saved["one", eps, "laplace"]) for eps in (0.5, 1, 2, 3)] == [10, 19, 23, 23]
-    assert [round(100 * saved["one", eps, "staircase"]) for eps in (1, 2, 3)] == [21, 31, 27]
-    assert [round(100 * saved["extreme", eps, "laplace"]) for eps in (2, 3)] == [10, 11]
-    assert saved["extreme", 0.5, "laplace"] == 0
+    assert [round(100 * savings["one", eps, "laplace"]) for eps in (0.5, 1, 2, 3)] == [
+        10,
+        19,
+        23,
+        23,
+    ]
+    assert [round(100 * savings["one", eps, "staircase"]) for eps in (1, 2, 3)] == [21, 31, 27]
+    assert [round(100 * savings["extreme", eps, "laplace"]) for eps in (2, 3)] == [10, 11]
+    assert savings["extreme", 0.5, "laplace"] == 0
     # With many heavy users, a split helps if the budget is small.
-    assert saved["ten", 0.5, "laplace"] > 0.1
-    assert saved["ten", 3, "laplace"] == 0
+    assert savings["ten", 0.5, "laplace"] > 0.1
+    assert savings["ten", 3, "laplace"] == 0
 
 
 def test_a_law_can_replace_the_budget_of_a_split():
@@ -200,8 +208,8 @@ def atoms(part, at_top, eps, steps=600):
     """
     m = np.sort(part.users.counts)[::-1].astype(float)
     sums = np.where(np.arange(m.size) < at_top, m, 0.0)
-    reach = np.minimum(part.total_width, m) / 2
-    clipped = (np.clip(sums - m / 2, -reach, reach) + m / 2).sum() / m.sum()
+    half_widths = np.minimum(part.total_width, m) / 2
+    clipped = (np.clip(sums - m / 2, -half_widths, half_widths) + m / 2).sum() / m.sum()
     scale = part.total_width / m.sum() / eps
     ends = np.linspace(0, 1, steps + 1)
     below = np.where(
@@ -225,8 +233,8 @@ def test_no_dataset_has_an_error_above_the_guarantee(eps):
     for tops in product(range(2), range(6)):
         x, p = atoms(heavy, tops[0], eps)
         y, q = atoms(others, tops[1], eps)
-        off = abs(float(heavy.share) * x[:, None] + float(others.share) * y)
-        worst = max(worst, float(p @ off @ q))
+        errors = abs(float(heavy.share) * x[:, None] + float(others.share) * y)
+        worst = max(worst, float(p @ errors @ q))
     assert 0.8 * split.error < worst <= split.error * (1 + 1e-3)
 
 

@@ -29,7 +29,7 @@ from userdp import beyond
 
 HALF = Fraction(1, 2)
 COLLECTIONS = [(1,), (2, 1), (1, 1, 1), (3, 1, 1), (2, 2, 1), (2, 1, 1, 1), (1, 1, 1, 1, 1)]
-of_collections = pytest.mark.parametrize("counts", COLLECTIONS, ids=str)
+for_each_collection = pytest.mark.parametrize("counts", COLLECTIONS, ids=str)
 
 
 # By definition
@@ -41,12 +41,12 @@ def datasets_of(counts, levels):
     return datasets, sum(np.not_equal.outer(column, column) for column in rows.T)
 
 
-def modulus_by_definition(values, apart, n_max):
+def modulus_by_definition(values, distances, n_max):
     """The largest change by at most n users, computed in multiples of a common unit."""
     unit = np.lcm.reduce([Fraction(value).denominator for value in values])
-    whole = np.array([int(value * unit) for value in values])
-    change = abs(whole[:, None] - whole)
-    return [Fraction(int(change[apart <= n].max()), int(unit)) for n in range(n_max + 1)]
+    multiples = np.array([int(value * unit) for value in values])
+    change = abs(multiples[:, None] - multiples)
+    return [Fraction(int(change[distances <= n].max()), int(unit)) for n in range(n_max + 1)]
 
 
 def variance(samples):
@@ -85,43 +85,43 @@ STATISTICS = {
 }
 
 
-@of_collections
+@for_each_collection
 @pytest.mark.parametrize("name", STATISTICS)
 def test_modulus_is_the_largest_change_of_all_datasets(name, counts):
     statistic, modulus_of = STATISTICS[name]
-    datasets, apart = datasets_of(counts, (0, 1, U))
-    found = modulus_by_definition([*map(statistic, datasets)], apart, len(counts))
+    datasets, distances = datasets_of(counts, (0, 1, U))
+    expected = modulus_by_definition([*map(statistic, datasets)], distances, len(counts))
     modulus = modulus_of(ud.Contributions(counts, Fraction(U)))
-    assert [modulus(n) for n in range(len(counts) + 1)] == found
+    assert [modulus(n) for n in range(len(counts) + 1)] == expected
 
 
-@of_collections
+@for_each_collection
 def test_modulus_of_a_weighted_mean_is_the_largest_change_of_all_datasets(counts):
     weights = WEIGHTS[: len(counts)]
-    datasets, apart = datasets_of(counts, (0, 1, U))
-    found = modulus_by_definition([*map(weighted(weights), datasets)], apart, len(counts))
+    datasets, distances = datasets_of(counts, (0, 1, U))
+    expected = modulus_by_definition([*map(weighted(weights), datasets)], distances, len(counts))
     modulus = beyond.modulus_of_weighted_mean(weights, Fraction(U))
-    assert modulus.values.tolist() == found
+    assert modulus.values.tolist() == expected
     assert beyond.modulus_of_weighted_mean(weights, 2.0).values.tolist() == pytest.approx(
-        [float(value) for value in found]
+        [float(value) for value in expected]
     )
 
 
-@of_collections
+@for_each_collection
 def test_modulus_of_the_standard_deviation_is_the_root_of_that_of_the_variance(counts):
-    datasets, apart = datasets_of(counts, (0, 1, U))
+    datasets, distances = datasets_of(counts, (0, 1, U))
     values = np.sqrt([float(of_all_samples(variance)(users)) for users in datasets])
     change = abs(values[:, None] - values)
-    found = [change[apart <= n].max() for n in range(len(counts) + 1)]
+    expected = [change[distances <= n].max() for n in range(len(counts) + 1)]
     root = np.sqrt(beyond.modulus_of_variance(ud.Contributions(counts, U)).values)
-    np.testing.assert_allclose(beyond.Modulus(root).values, found, atol=1e-15)
+    np.testing.assert_allclose(beyond.Modulus(root).values, expected, atol=1e-15)
 
 
 def test_with_an_even_number_of_samples_two_users_move_the_median_over_the_whole_range():
     """With one sample per user, the median is half-way between the two samples in the middle."""
-    datasets, apart = datasets_of((1, 1, 1, 1), (0, 1, U))
+    datasets, distances = datasets_of((1, 1, 1, 1), (0, 1, U))
     values = [*map(of_all_samples(median), datasets)]
-    assert modulus_by_definition(values, apart, 4) == [0, U / 2, U, U, U]
+    assert modulus_by_definition(values, distances, 4) == [0, U / 2, U, U, U]
 
 
 def test_variance_of_random_samples_moves_by_at_most_the_modulus():
@@ -131,9 +131,9 @@ def test_variance_of_random_samples_moves_by_at_most_the_modulus():
         modulus = beyond.modulus_of_variance(ud.Contributions(counts, 1))
         users = np.repeat(np.arange(counts.size), counts)
         n = int(rng.integers(counts.size + 1))
-        moved = np.isin(users, rng.permutation(counts.size)[:n])
+        is_replaced = np.isin(users, rng.permutation(counts.size)[:n])
         first = rng.choice([0, 1, rng.random()], users.size)
-        second = np.where(moved, rng.choice([0, 1, rng.random()], users.size), first)
+        second = np.where(is_replaced, rng.choice([0, 1, rng.random()], users.size), first)
         assert abs(first.var() - second.var()) <= modulus(n) + 1e-12
 
 
@@ -141,23 +141,23 @@ def test_variance_of_random_samples_moves_by_at_most_the_modulus():
 def protected_datasets(max_count, least_total, most_total):
     """Datasets as numbers of users of each kind, with samples 0 or 1: their means and distances."""
     kinds = [(m, ones) for m in range(1, max_count + 1) for ones in range(m + 1)]
-    found = []
+    rows = []
 
     def extend(row, total):
         if len(row) == len(kinds):
             if total >= least_total:
-                found.append(tuple(row))
+                rows.append(tuple(row))
             return
         size = kinds[len(row)][0]
         for n in range((most_total - total) // size + 1):
             extend([*row, n], total + n * size)
 
     extend([], 0)
-    rows = np.array(found)
+    rows = np.array(rows)
     totals, ones = (rows @ np.array(kinds)).T
     steps = abs(rows[:, None] - rows).sum(axis=-1) == 1
-    apart = shortest_path(csr_matrix(steps), unweighted=True).astype(int)
-    return [Fraction(int(a), int(b)) for a, b in zip(ones, totals, strict=True)], apart
+    distances = shortest_path(csr_matrix(steps), unweighted=True).astype(int)
+    return [Fraction(int(a), int(b)) for a, b in zip(ones, totals, strict=True)], distances
 
 
 PROTECTED = [(1, 1, 4), (1, 3, 9), (1, 4, 12), (2, 1, 6), (2, 3, 7), (2, 4, 8), (3, 2, 6)]
@@ -168,10 +168,10 @@ def test_modulus_of_protected_counts_is_the_largest_change_over_paths(
     max_count, least_total, most_total
 ):
     """No path exceeds 2 ceil(n0/m) steps, in which all users are replaced by others."""
-    means, apart = protected_datasets(max_count, least_total, most_total)
+    means, distances = protected_datasets(max_count, least_total, most_total)
     modulus = beyond.modulus_of_protected_mean(max_count, least_total, Fraction(1))
     n_max = modulus.values.size - 1
-    assert modulus.values.tolist() == modulus_by_definition(means, apart, n_max)
+    assert modulus.values.tolist() == modulus_by_definition(means, distances, n_max)
     assert modulus(n_max) == 1 > modulus(n_max - 1)
 
 
@@ -188,12 +188,12 @@ def test_protected_counts_in_closed_form(m, n0, upper, n):
 
 @pytest.mark.parametrize(("max_count", "least_total", "most_total"), [(1, 3, 9), (2, 3, 7)])
 def test_no_estimator_of_protected_counts_has_a_smaller_error(max_count, least_total, most_total):
-    means, apart = protected_datasets(max_count, least_total, most_total)
+    means, distances = protected_datasets(max_count, least_total, most_total)
     modulus = beyond.modulus_of_protected_mean(max_count, least_total, Fraction(1))
     values = np.array([*map(float, means)])
     for eps in (0.3, 0.7, 4 * max_count / least_total, 3, 5):
-        least = programs.least_error(values, apart, 1 / eps)
-        assert modulus.optimal_error(eps) == pytest.approx(least, rel=1e-7, abs=1e-9)
+        smallest = programs.least_error(values, distances, 1 / eps)
+        assert modulus.optimal_error(eps) == pytest.approx(smallest, rel=1e-7, abs=1e-9)
 
 
 # Over all estimators
@@ -202,56 +202,58 @@ def random_graphs():
     rng = np.random.default_rng(7)
     for sizes in [(3, 3), (2, 2, 2), (4, 2, 2), (5, 3), (2, 2, 2, 2)]:
         rows = np.array([*product(*map(range, sizes))])
-        apart = (rows[:, None] != rows).sum(axis=-1)
-        yield f"product of {len(sizes)}", apart, rng.random(len(rows))
-        yield f"steps on {len(sizes)}", apart, rng.integers(0, 3, len(rows)).astype(float)
+        distances = (rows[:, None] != rows).sum(axis=-1)
+        yield f"product of {len(sizes)}", distances, rng.random(len(rows))
+        yield f"steps on {len(sizes)}", distances, rng.integers(0, 3, len(rows)).astype(float)
     for n in (6, 10, 14):
         steps = np.triu(rng.random((n, n)) < 1.5 / n, 1) | np.eye(n, k=1, dtype=bool)
-        apart = shortest_path(csr_matrix(steps | steps.T), unweighted=True).astype(int)
-        yield f"graph of {n}", apart, rng.normal(size=n)
+        distances = shortest_path(csr_matrix(steps | steps.T), unweighted=True).astype(int)
+        yield f"graph of {n}", distances, rng.normal(size=n)
     for table in [(1, 2, 6), (2, 3, 6)]:
-        means, apart = protected_datasets(*table)
-        yield f"protected {table}", apart, np.array([*map(float, means)])
-        yield f"any of protected {table}", apart, rng.random(len(means))
+        means, distances = protected_datasets(*table)
+        yield f"protected {table}", distances, np.array([*map(float, means)])
+        yield f"any of protected {table}", distances, rng.random(len(means))
 
 
 GRAPHS = {f"{name}, {i}": graph for i, (name, *graph) in enumerate(random_graphs())}
 SMALL = {name: graph for name, graph in GRAPHS.items() if len(graph[1]) <= 30}
-on_graphs = pytest.mark.parametrize(("apart", "values"), GRAPHS.values(), ids=GRAPHS)
-on_small_graphs = pytest.mark.parametrize(("apart", "values"), SMALL.values(), ids=SMALL)
+on_graphs = pytest.mark.parametrize(("distances", "values"), GRAPHS.values(), ids=GRAPHS)
+on_small_graphs = pytest.mark.parametrize(("distances", "values"), SMALL.values(), ids=SMALL)
 
 
-def modulus_on(values, apart):
+def modulus_on(values, distances):
     change = abs(np.subtract.outer(values, values))
-    return beyond.Modulus([change[apart <= n].max() for n in range(int(apart.max()) + 1)])
+    return beyond.Modulus([change[distances <= n].max() for n in range(int(distances.max()) + 1)])
 
 
 @on_graphs
-def test_no_estimator_has_a_smaller_bias_or_error_than_the_modulus_gives(apart, values):
-    modulus = modulus_on(values, apart)
+def test_no_estimator_has_a_smaller_bias_or_error_than_the_modulus_gives(distances, values):
+    modulus = modulus_on(values, distances)
     for weight in (0.2, 0.5, 0.8, 1.0, 1.7, 4.0):
         law = beyond.LaplaceNoise(Fraction(1 / weight))
-        least = programs.least_error(values, apart, weight)
-        assert modulus.optimal_error(law) == pytest.approx(least, rel=1e-7, abs=1e-9)
+        smallest = programs.least_error(values, distances, weight)
+        assert modulus.optimal_error(law) == pytest.approx(smallest, rel=1e-7, abs=1e-9)
         change = modulus.optimal_sensitivity(law)
         error = modulus.smallest_bias(change) + weight * change
-        assert error == pytest.approx(least, rel=1e-7, abs=1e-9)
+        assert error == pytest.approx(smallest, rel=1e-7, abs=1e-9)
     for change in (0, 0.05, 0.3, modulus(1)):
-        least = programs.least_bias(values, apart, change)
-        assert modulus.smallest_bias(change) == pytest.approx(least, rel=1e-7, abs=1e-9)
+        smallest = programs.least_bias(values, distances, change)
+        assert modulus.smallest_bias(change) == pytest.approx(smallest, rel=1e-7, abs=1e-9)
 
 
 @on_small_graphs
-def test_the_lower_envelope_attains_the_bias(apart, values):
+def test_the_lower_envelope_attains_the_bias(distances, values):
     """min over D' of f(D') + Delta d(D, D'), exactly."""
     exact = np.array([Fraction(value) for value in values.tolist()])
     change = abs(exact[:, None] - exact)
-    modulus = beyond.Modulus([change[apart <= n].max() for n in range(int(apart.max()) + 1)])
+    modulus = beyond.Modulus(
+        [change[distances <= n].max() for n in range(int(distances.max()) + 1)]
+    )
     for delta in (Fraction(0), Fraction(1, 20), Fraction(1, 3), modulus(1) / 2, modulus(1)):
         bias = modulus.smallest_bias(delta)
-        estimate = (exact + delta * apart.astype(object)).min(axis=1) + bias
+        estimate = (exact + delta * distances.astype(object)).min(axis=1) + bias
         assert max(abs(estimate - exact)) == bias
-        assert abs(estimate[:, None] - estimate)[apart == 1].max() <= delta
+        assert abs(estimate[:, None] - estimate)[distances == 1].max() <= delta
 
 
 # The mean
@@ -310,23 +312,26 @@ def paths():
 @pytest.mark.slow
 def test_no_mechanism_has_an_error_below_the_bound_on_paths():
     for values in paths():
-        apart = abs(np.subtract.outer(*[np.arange(values.size)] * 2))
-        modulus = modulus_on(values, apart)
+        distances = abs(np.subtract.outer(*[np.arange(values.size)] * 2))
+        modulus = modulus_on(values, distances)
         for eps in (0.1, 0.5, 1.0, 2.5):
-            bound, least = modulus.lower_bound(eps), programs.least_risk(values, apart == 1, eps)
-            message = f"the least error on {values.tolist()} at eps={eps} is {least}"
-            assert bound <= least * (1 + 1e-7), message
-            assert least <= modulus.optimal_error(eps) * (1 + 1e-7), message
+            bound, smallest = (
+                modulus.lower_bound(eps),
+                programs.least_risk(values, distances == 1, eps),
+            )
+            message = f"the least error on {values.tolist()} at eps={eps} is {smallest}"
+            assert bound <= smallest * (1 + 1e-7), message
+            assert smallest <= modulus.optimal_error(eps) * (1 + 1e-7), message
 
 
 @pytest.mark.slow
 @on_small_graphs
-def test_no_mechanism_has_an_error_below_the_bound_on_graphs(apart, values):
-    modulus = modulus_on(values, apart)
+def test_no_mechanism_has_an_error_below_the_bound_on_graphs(distances, values):
+    modulus = modulus_on(values, distances)
     for eps in (0.2, 1.0, 2.0):
-        least = programs.least_risk(values, apart == 1, eps)
-        assert modulus.lower_bound(eps) <= least * (1 + 1e-7)
-        assert least <= modulus.optimal_error(eps) * (1 + 1e-7)
+        smallest = programs.least_risk(values, distances == 1, eps)
+        assert modulus.lower_bound(eps) <= smallest * (1 + 1e-7)
+        assert smallest <= modulus.optimal_error(eps) * (1 + 1e-7)
 
 
 def test_the_bound_is_attained_by_one_user_with_two_values():
@@ -340,8 +345,8 @@ def test_the_bound_is_attained_by_one_user_with_two_values():
 
 # Factors
 @on_graphs
-def test_no_factor_exceeds_that_of_every_statistic(apart, values):
-    modulus = modulus_on(values, apart)
+def test_no_factor_exceeds_that_of_every_statistic(distances, values):
+    modulus = modulus_on(values, distances)
     for eps in np.geomspace(0.05, 6, 40).tolist():
         factor = modulus.optimality_factor(eps)
         assert factor == modulus.optimal_error(eps) / modulus.lower_bound(eps)
@@ -406,10 +411,10 @@ def test_the_majorant_is_the_highest_chord(data):
     assert corners[0] == (0, 0)
     assert corners[-1] == (values.index(max(values)), max(values))
     slopes = [(b - a) / (m - k) for (k, a), (m, b) in pairwise(corners)]
-    assert all(one > other for one, other in pairwise([*slopes, 0]))
+    assert all(slope > following for slope, following in pairwise([*slopes, 0]))
 
 
-MADE = {
+CONSTRUCTED = {
     "mean": lambda users: beyond.modulus_of_mean(users),
     "variance": lambda users: beyond.modulus_of_variance(users),
     "weighted": lambda users: beyond.modulus_of_weighted_mean(
@@ -421,13 +426,13 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", CONSTRUCTED)
 @given(users=collections())
 def test_corners_given_by_formulas_are_those_of_the_search(name, users):
-    modulus = MADE[name](users)
+    modulus = CONSTRUCTED[name](users)
     assert modulus.vertices == beyond.Modulus(modulus.values).vertices
     assert modulus.values[0] == 0
-    floats = MADE[name](ud.Contributions(users.counts, float(users.upper)))
+    floats = CONSTRUCTED[name](ud.Contributions(users.counts, float(users.upper)))
     assert [n for n, _ in floats.vertices] == [n for n, _ in modulus.vertices]
     np.testing.assert_allclose(floats.values, modulus.values.astype(float), rtol=1e-14)
 

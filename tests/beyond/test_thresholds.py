@@ -32,7 +32,7 @@ RULES = {
     for centred, measure, share in product((False, True), MEASURES, (0.5, 0.1))
 }
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-TENTHS = {name: rule for name, rule in RULES.items() if rule.share == 0.1}
+RULES_OF_A_TENTH = {name: rule for name, rule in RULES.items() if rule.share == 0.1}
 
 
 # --- The law, and errors --------------------------------------------------------------------------
@@ -58,8 +58,8 @@ def test_shares_of_akmv_are_those_of_private_threshold():
         for eps in (0.1, 2 / 7, 1, 5):
             split = {"threshold_share": share, "noise_share": 1 - share}
             expected = ud.akmv_mean_error(sums, users, eps, **split)
-            found = PrivateThreshold(share).mean_error(sums, users, eps)
-            np.testing.assert_allclose(found, expected, rtol=1e-9)
+            error = PrivateThreshold(share).mean_error(sums, users, eps)
+            np.testing.assert_allclose(error, expected, rtol=1e-9)
 
 
 def by_definition(rule, sums, users, eps, error):
@@ -72,10 +72,10 @@ def by_definition(rule, sums, users, eps, error):
 
     def at(t):
         if rule.centred:
-            lost = (centred - centred.clip(-t, t)).sum() / 2
+            bias = (centred - centred.clip(-t, t)).sum() / 2
         else:
-            lost = np.maximum(sums - t, 0).sum()
-        return error(abs(lost), t / ((1 - p) * eps)) / users.total
+            bias = np.maximum(sums - t, 0).sum()
+        return error(abs(bias), t / ((1 - p) * eps)) / users.total
 
     def density(t):
         base = 1 / t if rule.measure == "logarithmic" else 1.0
@@ -83,8 +83,8 @@ def by_definition(rule, sums, users, eps, error):
 
     edges = np.unique(np.clip([lowest, *x, U * users.max_count], lowest, None))
     edges = np.unique(np.concatenate([edges, np.geomspace(max(edges[0], 1e-3), edges[-1], 40)]))
-    inside = edges[:-1] + np.diff(edges) * 1e-13
-    pieces = list(zip(inside, edges[1:], strict=True))
+    inner_points = edges[:-1] + np.diff(edges) * 1e-13
+    pieces = list(zip(inner_points, edges[1:], strict=True))
     mass = sum(oracle.integral(density, pair) for pair in pieces)
     total = sum(oracle.integral(lambda t: density(t) * at(t), pair) for pair in pieces)
     return total / mass
@@ -97,19 +97,19 @@ def test_errors_are_integrals_over_the_density_of_the_threshold(rule, seed):
     users = ud.Contributions(rng.integers(1, 9, size=(1, 3, 5, 6)[seed]), 3)
     sums = rng.choice([0, 0.5, 1, *rng.random(3)], users.n_users) * users.largest_sums
     eps = (0.2, 0.7, 2, 6)[seed]
-    of_paper = by_definition(rule, sums, users, eps, lambda d, s: d + s)
+    paper_error = by_definition(rule, sums, users, eps, lambda d, s: d + s)
     mean = by_definition(rule, sums, users, eps, lambda d, s: d + s * math.exp(-d / s))
-    assert rule.error(sums, users, eps) == pytest.approx(of_paper, rel=1e-7)
+    assert rule.error(sums, users, eps) == pytest.approx(paper_error, rel=1e-7)
     assert rule.mean_error(sums, users, eps) == pytest.approx(mean, rel=1e-7)
 
 
-@pytest.mark.parametrize("rule", TENTHS.values(), ids=TENTHS)
+@pytest.mark.parametrize("rule", RULES_OF_A_TENTH.values(), ids=RULES_OF_A_TENTH)
 def test_mean_error_is_that_of_the_release(rule):
     sums = ud.uniform_sums(GEOMETRIC, 1, rng=2)
-    drawn = rule.release(np.repeat(sums, 40_000, axis=0), GEOMETRIC, 1, rng=3)
-    errors = abs(drawn - sums.sum() / GEOMETRIC.total)
-    off = errors.mean() - rule.mean_error(sums[0], GEOMETRIC, 1)
-    assert abs(off) < 5 * errors.std() / 200
+    releases = rule.release(np.repeat(sums, 40_000, axis=0), GEOMETRIC, 1, rng=3)
+    errors = abs(releases - sums.sum() / GEOMETRIC.total)
+    difference = errors.mean() - rule.mean_error(sums[0], GEOMETRIC, 1)
+    assert abs(difference) < 5 * errors.std() / 200
 
 
 @every_rule
@@ -169,8 +169,8 @@ def test_the_whole_budget_is_spent(rule):
     """At rank 1, if one other sum is almost 0."""
     eps = 10
     assert rule.rank(eps) == 1
-    found = privacy_loss.threshold_log_ratio(rule, tight_pair(rule, 1e-6), eps)[0]
-    assert 0.99999 * eps < found <= eps * (1 + 1e-9)
+    ratio = privacy_loss.threshold_log_ratio(rule, tight_pair(rule, 1e-6), eps)[0]
+    assert 0.99999 * eps < ratio <= eps * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
@@ -183,8 +183,8 @@ def test_the_threshold_alone_spends_its_share(rule):
             ends = np.unique([*x, float(users.upper) * users.max_count])
             t = np.concatenate([ends, ends[1:] - np.diff(ends) / 2])
             t = t[t > rule._lowest(users)]
-            one, other = (rule.log_density(t, sums, users, eps) for sums in pair)
-            largest = max(largest, abs(one - other).max())
+            log_first, log_second = (rule.log_density(t, sums, users, eps) for sums in pair)
+            largest = max(largest, abs(log_first - log_second).max())
     share = float(rule.share) * eps
     assert 0.5 * share <= largest <= share * (1 + 1e-9)
 
@@ -193,7 +193,7 @@ SOUND_SCALE, SOUND_SUM = module.noise_scale, module.grid_sum
 
 
 def half_of_the_scale(monkeypatch):
-    monkeypatch.setattr(module, "noise_scale", lambda moved, eps: SOUND_SCALE(moved / 2, eps))
+    monkeypatch.setattr(module, "noise_scale", lambda width, eps: SOUND_SCALE(width / 2, eps))
 
 
 def twice_the_share(monkeypatch):
@@ -251,10 +251,10 @@ def test_if_all_samples_are_u_no_threshold_has_a_smaller_error(users, share, p, 
         def error(t, lost=lost):
             return (lost * users.surplus(t).sum() + t / ((1 - p) * eps)) / users.total
 
-        least = rule.smallest_error(users, eps)
-        assert error(t) >= least
-        assert error(ud.threshold(users, rank)) == least
-        assert rule.error(users.largest_sums, users, eps) >= float(least) * (1 - 1e-9)
+        smallest = rule.smallest_error(users, eps)
+        assert error(t) >= smallest
+        assert error(ud.threshold(users, rank)) == smallest
+        assert rule.error(users.largest_sums, users, eps) >= float(smallest) * (1 - 1e-9)
     assert centred.smallest_error(users, eps) >= best
     assert centred.smallest_error(users, eps) <= best / (1 - p)
     assert capped.smallest_error(users, eps) >= min(2, 1 / (1 - p)) * best
@@ -283,12 +283,12 @@ def test_with_the_even_split_the_smallest_error_is_twice_the_optimum():
 
 def bad_datasets(rule, users, n, rng):
     """Random datasets with many sums at 0 or at their maximum, and many ties."""
-    full = users.largest_sums
+    largest_sums = users.largest_sums
     kind = rng.random((n, users.n_users))
-    x = rng.random(kind.shape) * full
-    tie = np.minimum(rng.random((n, 1)) * full.max(), full)
-    x = np.select([kind < 0.3, kind < 0.5, kind < 0.75], [full, 0 * full, tie], x)
-    return (full + x) / 2 if rule.centred else x
+    x = rng.random(kind.shape) * largest_sums
+    tie = np.minimum(rng.random((n, 1)) * largest_sums.max(), largest_sums)
+    x = np.select([kind < 0.3, kind < 0.5, kind < 0.75], [largest_sums, 0 * largest_sums, tie], x)
+    return (largest_sums + x) / 2 if rule.centred else x
 
 
 @every_rule
@@ -296,11 +296,11 @@ def test_no_random_dataset_is_worse_than_the_one_found(rule):
     rng = np.random.default_rng(6)
     for eps in (0.1, 0.5, 1, 2, 5):
         users = ud.Contributions(rng.integers(1, 9, rng.integers(1, 6)), 1)
-        found = rule.largest_error_found(users, eps)
+        largest = rule.largest_error_found(users, eps)
         others = rule.error(bad_datasets(rule, users, 2000, rng), users, eps)
-        assert others.max() <= found * (1 + 1e-9)
-        assert found >= rule.error(users.largest_sums, users, eps)
-        assert found >= rule.smallest_error(users, eps)
+        assert others.max() <= largest * (1 + 1e-9)
+        assert largest >= rule.error(users.largest_sums, users, eps)
+        assert largest >= rule.smallest_error(users, eps)
 
 
 @every_rule
@@ -312,9 +312,9 @@ def test_between_two_other_sums_the_error_is_largest_at_an_end(rule, eps):
         x = rng.random(4) * users.largest_sums
         others = np.sort(np.unique([rule._lowest(users), *x[1:], 6.0]))
         for low, high in pairwise(others):
-            moved = np.tile(x, (31, 1))
-            moved[:, 0] = np.linspace(low, high, 31)
-            sums = (users.largest_sums + moved) / 2 if rule.centred else moved
+            datasets = np.tile(x, (31, 1))
+            datasets[:, 0] = np.linspace(low, high, 31)
+            sums = (users.largest_sums + datasets) / 2 if rule.centred else datasets
             errors = rule.error(sums, users, eps)
             assert errors.max() <= max(errors[0], errors[-1]) * (1 + 1e-12)
 

@@ -41,10 +41,10 @@ def test_tradeoff_holds_certificate_and_mean_error_of_each_member(noise, upper):
             clipping = beyond.centred_clipping(SMALL, width, centre)
             certificate = beyond.worst_case_error(SMALL, clipping, LAWS[noise](0.7))
             errors = beyond.clipped_mean_error(sums, SMALL, width, LAWS[noise](0.7), centre=centre)
-            spread = errors.std(ddof=1) / 30**0.5
+            standard_error = errors.std(ddof=1) / 30**0.5
             np.testing.assert_allclose(trade.certificate[i, j], certificate, 1e-12)
             np.testing.assert_allclose(trade.mean_error[i, j], errors.mean(), 1e-10)
-            np.testing.assert_allclose(trade.standard_error[i, j], spread, 1e-8, 1e-12)
+            np.testing.assert_allclose(trade.standard_error[i, j], standard_error, 1e-8, 1e-12)
 
 
 def small_trade(eps=1, n_trials=50, **options):
@@ -111,22 +111,22 @@ def test_default_grid(users, eps, noise):
     steps = [tau for tau in np.arange(1, 41) / 20 if excess(0, tau) > 0]
     steps = [brentq(excess, 0, T, args=(tau,), xtol=1e-13 * largest) for tau in steps]
     expected = [*kinks, *steps, *largest * 1000 ** (-np.arange(80) / 79)]
-    apart = abs(np.subtract.outer(expected, trade.total_widths))
+    distances = abs(np.subtract.outer(expected, trade.total_widths))
     for axis in (0, 1):
-        assert apart.min(axis=axis).max() <= 1e-9 * largest
+        assert distances.min(axis=axis).max() <= 1e-9 * largest
 
 
 def test_1000_datasets_are_drawn_by_the_seed_and_progress_is_shown(progress_calls):
     def prior(users, n_trials, *, rng):
-        drawn.append(n_trials)
+        sizes.append(n_trials)
         return ud.uniform_sums(users, n_trials, rng=rng)
 
-    drawn = []
+    sizes = []
     first, again, other = (
         beyond.tradeoff(SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=rng).mean_error
         for rng in (4, 4, 5)
     )
-    assert drawn == [1000] * 3
+    assert sizes == [1000] * 3
     assert progress_calls == ([6] + [None] * 6) * 3
     assert (first == again).all()
     assert not (first == other).all()

@@ -35,14 +35,14 @@ def moments(datasets):
 
 def least_capped(users, cap):
     """The least over all sets of users; users in the set count in full, all others as the cap."""
-    L, found = len(users), []
+    L, candidates = len(users), []
     for chosen in product([False, True], repeat=L):
         samples = [x for x, uncapped in zip(users, chosen, strict=True) if uncapped]
         samples = [x for user in samples for x in user]
         total, squares = sum(samples), sum(x * x for x in samples)
         about_mean = squares - Fraction(total) ** 2 / max(len(samples), 1)
-        found.append(about_mean + cap * (L - sum(chosen)))
-    return min(found) / sum(map(len, users))
+        candidates.append(about_mean + cap * (L - sum(chosen)))
+    return min(candidates) / sum(map(len, users))
 
 
 LEVELS = st.sampled_from([Fraction(k, 8) for k in range(9)])
@@ -66,12 +66,12 @@ def test_capped_variance_is_the_smallest_over_all_sets_of_capped_users(users, ca
     sums, squares = (np.array(rows[0], float) for rows in moments([users]))
     public = ud.Contributions([*map(len, users)], 1)
     S = Fraction(cap)
-    found = beyond.capped_variance(sums, squares, public, S)
-    assert found == pytest.approx(float(least_capped(users, S)), abs=1e-14)
-    assert found >= 0
+    variance = beyond.capped_variance(sums, squares, public, S)
+    assert variance == pytest.approx(float(least_capped(users, S)), abs=1e-14)
+    assert variance >= 0
     scaled = ud.Contributions(public.counts, 65)
     again = beyond.capped_variance(65 * sums, 65**2 * squares, scaled, 65**2 * S)
-    assert again == pytest.approx(65**2 * found, abs=1e-10)
+    assert again == pytest.approx(65**2 * variance, abs=1e-10)
 
 
 def test_capped_variance_agrees_with_a_fine_grid_of_centres():
@@ -87,9 +87,11 @@ def test_capped_variance_agrees_with_a_fine_grid_of_centres():
             centres = np.linspace(0, 1, 8_001)[:, None]
             terms = squares - 2 * centres * sums + m * centres**2
             grid = np.minimum(terms, S).sum(axis=1).min() / m.sum()
-            found = beyond.capped_variance(sums, squares, ud.Contributions(m, 1), S)
-            assert found <= grid + 1e-13
-            assert found >= grid - 1e-7 * m.sum() * L  # a parabola between two centres of the grid
+            variance = beyond.capped_variance(sums, squares, ud.Contributions(m, 1), S)
+            assert variance <= grid + 1e-13
+            assert (
+                variance >= grid - 1e-7 * m.sum() * L
+            )  # a parabola between two centres of the grid
 
 
 @pytest.mark.parametrize("largest", [10**6, 10**12])
@@ -97,8 +99,8 @@ def test_the_heaviest_users_do_not_reduce_precision_for_the_others(largest):
     """The heavy user is capped; the rest is known, as two of the three light users are equal."""
     users = ud.Contributions([largest, 1, 1, 1], 1)
     sums, squares = [largest / 3, 0.75, 0.75, 1], [largest / 3, 0.75**2, 0.75**2, 1]
-    found = beyond.capped_variance(sums, squares, users, 0.5) * users.total
-    assert found == pytest.approx(0.5 + 1 / 24, rel=1e-9)
+    variance = beyond.capped_variance(sums, squares, users, 0.5) * users.total
+    assert variance == pytest.approx(0.5 + 1 / 24, rel=1e-9)
 
 
 def test_a_large_cap_gives_the_variance_and_a_cap_of_zero_gives_zero():
@@ -108,8 +110,8 @@ def test_a_large_cap_gives_the_variance_and_a_cap_of_zero_gives_zero():
     parts = np.split(2 * samples, [7, 8])
     sums, squares = [x.sum() for x in parts], [(x**2).sum() for x in parts]
     for cap in (48, 1e300, 1e308):
-        found = beyond.capped_variance(sums, squares, users, cap)
-        assert found == pytest.approx((2 * samples).var(), rel=1e-13)
+        variance = beyond.capped_variance(sums, squares, users, cap)
+        assert variance == pytest.approx((2 * samples).var(), rel=1e-13)
     for cap in (0, 5e-324, 1e-300):
         assert beyond.capped_variance(sums, squares, users, cap) <= cap
     alike = ud.Contributions([3], 0.7)
@@ -121,15 +123,15 @@ def test_a_large_cap_gives_the_variance_and_a_cap_of_zero_gives_zero():
 def all_datasets(counts, levels):
     tables = [[*combinations_with_replacement(levels, m)] for m in counts]
     rows = np.array([*product(*(range(len(table)) for table in tables))])
-    apart = sum(np.not_equal.outer(column, column) for column in rows.T)
-    return [[t[i] for t, i in zip(tables, row, strict=True)] for row in rows.tolist()], apart
+    distances = sum(np.not_equal.outer(column, column) for column in rows.T)
+    return [[t[i] for t, i in zip(tables, row, strict=True)] for row in rows.tolist()], distances
 
 
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 1), (3, 2), (2, 1, 1, 1), (4,)], ids=str)
 def test_bias_and_sensitivity_are_those_of_the_theorem(counts):
     users = ud.Contributions(counts, 1)
     modulus = beyond.modulus_of_variance(users)
-    datasets, apart = all_datasets(counts, (0.0, 0.5, 1.0))
+    datasets, distances = all_datasets(counts, (0.0, 0.5, 1.0))
     sums, squares = (np.array(rows) for rows in moments(datasets))
     f = squares.sum(axis=1) / users.total - (sums.sum(axis=1) / users.total) ** 2
     for eps in (0.4, 0.5, 0.8, 1, 1.5, 2, 5):
@@ -137,7 +139,7 @@ def test_bias_and_sensitivity_are_those_of_the_theorem(counts):
         bias = modulus.smallest_bias(S / users.total)
         estimate = beyond.capped_variance(sums, squares, users, S) + bias
         assert abs(estimate - f).max() == pytest.approx(bias, abs=1e-14)
-        changes = abs(np.subtract.outer(estimate, estimate))[apart == 1]
+        changes = abs(np.subtract.outer(estimate, estimate))[distances == 1]
         assert changes.max() == pytest.approx(S / users.total, abs=1e-14)
         error = bias + S / users.total / eps
         assert error == pytest.approx(modulus.optimal_error(eps), rel=1e-14)
@@ -145,12 +147,12 @@ def test_bias_and_sensitivity_are_those_of_the_theorem(counts):
 
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 1), (2, 2), (2, 1, 1, 1)], ids=str)
 def test_no_estimator_has_a_smaller_error(counts):
-    datasets, apart = all_datasets(counts, (0.0, 1.0))
+    datasets, distances = all_datasets(counts, (0.0, 1.0))
     f = np.array([np.var(np.concatenate(users)) for users in datasets])
     modulus = beyond.modulus_of_variance(ud.Contributions(counts, 1))
     for eps in (0.5, 0.8, 1.3, 2, 3):
-        least = programs.least_error(f, apart, 1 / eps)
-        assert modulus.optimal_error(eps) == pytest.approx(least, rel=1e-7, abs=1e-9)
+        smallest = programs.least_error(f, distances, 1 / eps)
+        assert modulus.optimal_error(eps) == pytest.approx(smallest, rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -178,14 +180,14 @@ def test_bias_and_sensitivity_bounds_hold_for_random_samples():
         users, eps = ud.Contributions(m, 1), rng.choice([0.4, 0.7, 1, 1.5, 2, 4])
         S = beyond.variance_cap(users, eps)
         bias = beyond.modulus_of_variance(users).smallest_bias(S / users.total)
-        parts = [rng.choice([0, 1, 0.5, rng.random()], n) if i % 2 else rng.random(n) for n in m]
-        other = [*parts]
-        moved = int(rng.integers(m.size))
-        other[moved] = rng.choice([0, 1], m[moved]) if i % 3 else np.full(m[moved], rng.random())
-        sums, squares = (np.array(rows) for rows in moments([parts, other]))
-        one, two = beyond.capped_variance(sums, squares, users, S)
-        assert abs(one - two) <= S / users.total + 1e-14
-        assert -1e-14 <= np.var(np.concatenate(parts)) - one <= 2 * bias + 1e-14
+        samples = [rng.choice([0, 1, 0.5, rng.random()], n) if i % 2 else rng.random(n) for n in m]
+        neighbour = [*samples]
+        user = int(rng.integers(m.size))
+        neighbour[user] = rng.choice([0, 1], m[user]) if i % 3 else np.full(m[user], rng.random())
+        sums, squares = (np.array(rows) for rows in moments([samples, neighbour]))
+        first, second = beyond.capped_variance(sums, squares, users, S)
+        assert abs(first - second) <= S / users.total + 1e-14
+        assert -1e-14 <= np.var(np.concatenate(samples)) - first <= 2 * bias + 1e-14
 
 
 @given(users=collections(), eps=budgets())
@@ -222,11 +224,11 @@ def test_a_release_is_capped_variance_plus_bias_with_noise_for_the_cap(eps):
 def test_the_noise_of_a_release_is_the_law_given(law):
     noise = law(1.5)
     S = beyond.variance_cap(USERS, noise)
-    many = np.broadcast_to(SUMS, (40_000, 6)), np.broadcast_to(SQUARES, (40_000, 6))
+    copies = np.broadcast_to(SUMS, (40_000, 6)), np.broadcast_to(SQUARES, (40_000, 6))
     bias = beyond.modulus_of_variance(USERS).smallest_bias(S / 14)
     expected = beyond.capped_variance(SUMS, SQUARES, USERS, S) + bias
-    off = abs(beyond.opt_variance(*many, USERS, noise, rng=3) - expected)
-    assert abs(off.mean() - S / 14 * float(noise.mean_size)) < 5 * off.std() / 200
+    errors = abs(beyond.opt_variance(*copies, USERS, noise, rng=3) - expected)
+    assert abs(errors.mean() - S / 14 * float(noise.mean_size)) < 5 * errors.std() / 200
 
 
 def test_datasets_in_a_batch_give_the_same_results_as_alone_and_are_not_changed():
@@ -236,9 +238,9 @@ def test_datasets_in_a_batch_give_the_same_results_as_alone_and_are_not_changed(
     before = sums.copy(), squares.copy()
     batch = beyond.capped_variance(sums, squares, USERS, 40)
     assert batch.shape == (5, 2)
-    alone = beyond.capped_variance(sums[3, 1], squares[3, 1], USERS, 40)
-    assert alone.shape == ()
-    assert batch[3, 1] == alone
+    single = beyond.capped_variance(sums[3, 1], squares[3, 1], USERS, 40)
+    assert single.shape == ()
+    assert batch[3, 1] == single
     np.testing.assert_array_equal(before, (sums, squares))
 
 
@@ -247,8 +249,8 @@ def test_rounded_moments_are_accepted():
     means = np.random.default_rng(5).random(6).astype(np.float32) * 10
     sums = (means * USERS.counts).astype(np.float32)
     squares = (means * means * USERS.counts).astype(np.float32)
-    found = beyond.capped_variance(sums, squares, USERS, 1000)
-    assert found == pytest.approx(np.repeat(means, USERS.counts).var(), rel=1e-5)
+    variance = beyond.capped_variance(sums, squares, USERS, 1000)
+    assert variance == pytest.approx(np.repeat(means, USERS.counts).var(), rel=1e-5)
 
 
 @pytest.mark.slow
@@ -257,12 +259,12 @@ def test_a_million_users():
     m = rng.integers(1, 100, 10**6)
     users, means = ud.Contributions(m, 1), rng.beta(8, 12, 10**6)
     sums, squares = m * means, m * (means**2 + 0.05 * means * (1 - means))
-    whole = squares.sum() / users.total - (sums.sum() / users.total) ** 2
-    assert beyond.capped_variance(sums, squares, users, 1e9) == pytest.approx(whole, rel=1e-9)
+    variance = squares.sum() / users.total - (sums.sum() / users.total) ** 2
+    assert beyond.capped_variance(sums, squares, users, 1e9) == pytest.approx(variance, rel=1e-9)
     capped = beyond.capped_variance(sums, squares, users, 3.0)
     centres = np.linspace(0.35, 0.45, 41)
     grid = [np.minimum(squares - 2 * c * sums + m * c * c, 3.0).sum() for c in centres]
     assert min(grid) / users.total * (1 - 1e-4) < capped <= min(grid) / users.total * (1 + 1e-9)
     modulus = beyond.modulus_of_variance(users)
     release = beyond.opt_variance(sums, squares, users, 1e-4, rng=0)
-    assert abs(release - whole) < 2 * modulus.optimal_error(1e-4)
+    assert abs(release - variance) < 2 * modulus.optimal_error(1e-4)

@@ -34,11 +34,11 @@ EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_clipping_limits_lengths_and_keeps_directions(d):
     rng = np.random.default_rng(d)
     vectors = rng.normal(size=(500, d)) * rng.exponential(size=(500, 1))
-    kept = beyond.clip_to_ball(vectors, 0.8)
+    clipped = beyond.clip_to_ball(vectors, 0.8)
     length = np.linalg.norm(vectors, axis=-1)
-    np.testing.assert_allclose(np.linalg.norm(kept, axis=-1), np.minimum(length, 0.8))
-    np.testing.assert_allclose((kept * vectors).sum(-1), np.minimum(length, 0.8) * length)
-    np.testing.assert_array_equal(kept[length < 0.8], vectors[length < 0.8])
+    np.testing.assert_allclose(np.linalg.norm(clipped, axis=-1), np.minimum(length, 0.8))
+    np.testing.assert_allclose((clipped * vectors).sum(-1), np.minimum(length, 0.8) * length)
+    np.testing.assert_array_equal(clipped[length < 0.8], vectors[length < 0.8])
     for radius in (0, 1e300):
         np.testing.assert_array_equal(beyond.clip_to_ball(np.zeros((2, d)), radius), 0)
 
@@ -78,12 +78,12 @@ def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it
     T, rng = float(ud.threshold(users, eps / d)), np.random.default_rng(seed)
     sums = rng.uniform(-1, 1, (3, users.n_users, d)) / d**0.5
     sums *= float(users.upper) / 2 * users.counts[:, None]
-    kept = [[s * min(1, T / 2 / np.linalg.norm(s)) for s in rows] for rows in sums]
+    clipped = [[s * min(1, T / 2 / np.linalg.norm(s)) for s in rows] for rows in sums]
     release = beyond.mean_in_ball(sums, users, eps, rng=seed)
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(3, d))
     z *= (rng.gamma(d, T / float(eps), 3) / np.linalg.norm(z, axis=-1))[:, None]
-    expected = (np.sum(kept, axis=1) + z) / users.total
+    expected = (np.sum(clipped, axis=1) + z) / users.total
     message = f"sums should be clipped to T/2 = {T / 2}, with noise for T = {T}"
     np.testing.assert_allclose(release, expected, rtol=1e-9, atol=1e-9, err_msg=message)
 
@@ -95,8 +95,8 @@ def rejected(rows, law):
 @EVERY_LENGTH
 def test_noise_in_a_ball_has_gamma_length_and_uniform_direction(d):
     """With sums of 0 the release is pure noise: of scale 3, at the threshold 6 and eps = 2d."""
-    alone, zeros = ud.Contributions([1], upper=6), np.zeros((40, 5000, 1, d))
-    z = beyond.mean_in_ball(zeros, alone, 2 * d, rng=d) * d
+    user, zeros = ud.Contributions([1], upper=6), np.zeros((40, 5000, 1, d))
+    z = beyond.mean_in_ball(zeros, user, 2 * d, rng=d) * d
     assert z.shape == (40, 5000, d)
     length, law = np.linalg.norm(z, axis=-1), stats.gamma(d, scale=3).cdf
     assert abs(length.mean() - 3 * d) < 5 * length.std() / length.size**0.5
@@ -120,16 +120,18 @@ def test_mean_error_in_one_dimension_is_that_of_clipped_mean():
 @pytest.mark.parametrize("eps", [2, beyond.GaussianNoise(0.7)])
 def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
     users, rng = ud.Contributions([5, 3, 1, 1], upper=2), np.random.default_rng(3)
-    far = users.counts[:, None] * np.array([0.6, 0.0, 0.8])
-    sums = np.array([far, far * rng.uniform(-1, 1, (4, 1)), np.zeros((4, 3))])
+    vectors = users.counts[:, None] * np.array([0.6, 0.0, 0.8])
+    sums = np.array([vectors, vectors * rng.uniform(-1, 1, (4, 1)), np.zeros((4, 3))])
     errors = beyond.ball_mean_error(sums, users, eps)
     released = beyond.mean_in_ball(np.broadcast_to(sums, (50_000, 3, 4, 3)), users, eps, rng=rng)
-    off = np.linalg.norm(released - sums.sum(axis=1) / 10, axis=-1)
-    np.testing.assert_array_less(abs(off.mean(axis=0) - errors), 5 * off.std(axis=0) / 50_000**0.5)
+    distances = np.linalg.norm(released - sums.sum(axis=1) / 10, axis=-1)
+    np.testing.assert_array_less(
+        abs(distances.mean(axis=0) - errors), 5 * distances.std(axis=0) / 50_000**0.5
+    )
     assert errors[0] == errors.max() < beyond.ball_error(users, eps, 3)
-    alone = beyond.ball_mean_error(sums[0], users, eps)
-    assert alone.shape == ()
-    assert alone == pytest.approx(errors[0])
+    single_error = beyond.ball_mean_error(sums[0], users, eps)
+    assert single_error.shape == ()
+    assert single_error == pytest.approx(errors[0])
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 20, 150, 1000])
@@ -140,8 +142,8 @@ def test_mean_length_of_bias_and_gaussian_noise(d, bias):
     x = bias**2 / 2
     j = np.arange(int(x + 40 * sqrt(x + 4)) + 40)
     expected = stats.poisson(x).pmf(j) @ stats.chi(d + 2 * j).mean()
-    found = _gaussian_distance(np.array(2 * bias), 2.0, d)
-    assert found == pytest.approx(2 * expected, rel=1e-10)
+    mean_length = _gaussian_distance(np.array(2 * bias), 2.0, d)
+    assert mean_length == pytest.approx(2 * expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 20, 150])
@@ -155,23 +157,23 @@ def test_mean_length_of_bias_and_pure_noise(d, bias):
         return density * _gaussian_distance(np.array(float(bias)), sqrt(2 * w), d)
 
     ends = [1e-300, 1e-6, 0.01, shape / 4, shape, 3 * shape + 40, 3 * shape + 400]
-    found = _gamma_distance(np.array(3.0 * bias), 3.0, d)
-    assert found == pytest.approx(3 * oracle.integral(weighted, ends), rel=3e-9)
+    mean_length = _gamma_distance(np.array(3.0 * bias), 3.0, d)
+    assert mean_length == pytest.approx(3 * oracle.integral(weighted, ends), rel=3e-9)
 
 
 def test_if_the_noise_is_negligible_the_mean_error_is_the_bias():
     for distance in (_gaussian_distance, _gamma_distance):
-        far = distance(np.array([1e300, 1e-300, 0.0]), 1e-300, 5)
-        np.testing.assert_array_equal(far[0], 1e300)
-        assert far[1] > far[2] > 0
+        errors = distance(np.array([1e300, 1e-300, 0.0]), 1e-300, 5)
+        np.testing.assert_array_equal(errors[0], 1e300)
+        assert errors[1] > errors[2] > 0
         np.testing.assert_array_equal(distance(np.array(1e300), 1e-30, 2), 1e300)
 
 
 def test_in_many_dimensions_noise_adds_to_a_large_bias():
     for distance, noise in ((_gaussian_distance, 1e2), (_gamma_distance, 1e4)):
-        found = distance(np.array(1e5), 1.0, 10_000)
-        assert found == pytest.approx(np.hypot(1e5, noise), rel=1e-4)
-        assert found > 1e5 + 0.3 * noise**2 / 1e5
+        mean_length = distance(np.array(1e5), 1.0, 10_000)
+        assert mean_length == pytest.approx(np.hypot(1e5, noise), rel=1e-4)
+        assert mean_length > 1e5 + 0.3 * noise**2 / 1e5
 
 
 # Lengths near the ends of floats.
@@ -188,8 +190,8 @@ def test_in_many_dimensions_noise_adds_to_a_large_bias():
     ids=["tiny", "tiny and short", "huge", "longer than floats", "subnormal", "to nothing"],
 )
 def test_clipping_works_for_lengths_whose_squares_overflow_or_underflow(vector, radius, expected):
-    kept = beyond.clip_to_ball([vector, vector], radius)
-    np.testing.assert_allclose(kept, [expected] * 2, rtol=1e-15)
+    clipped = beyond.clip_to_ball([vector, vector], radius)
+    np.testing.assert_allclose(clipped, [expected] * 2, rtol=1e-15)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e160, 1e300], ids=["tiny", "large", "huge"])
@@ -197,20 +199,20 @@ def test_results_do_not_depend_on_the_unit_of_vectors(unit):
     """Releases, mean errors and refusals are the same in another unit."""
     sums = np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
     results = []
-    for each in (1.0, unit):
-        users = ud.Contributions([4, 2, 1], upper=2 * each)
-        release = beyond.mean_in_ball(sums * each, users, 2, rng=1)
-        results.append([*release / each, beyond.ball_mean_error(sums * each, users, 2) / each])
+    for scale in (1.0, unit):
+        users = ud.Contributions([4, 2, 1], upper=2 * scale)
+        release = beyond.mean_in_ball(sums * scale, users, 2, rng=1)
+        results.append([*release / scale, beyond.ball_mean_error(sums * scale, users, 2) / scale])
         with pytest.raises(ValueError, match="of length at most R m_l"):
-            beyond.mean_in_ball(2 * sums * each, users, 2)
+            beyond.mean_in_ball(2 * sums * scale, users, 2)
     np.testing.assert_allclose(results[0], results[1], rtol=1e-12)
 
 
 def test_each_vector_is_scaled_separately():
     """Very short and very long vectors in one table; and vectors without coordinates."""
-    kept = beyond.clip_to_ball([[3e-200, 4e-200], [3e200, 4e200], [0.0, 0.0]], 2.5e-200)
+    clipped = beyond.clip_to_ball([[3e-200, 4e-200], [3e200, 4e200], [0.0, 0.0]], 2.5e-200)
     shortened = [1.5e-200, 2e-200]
-    np.testing.assert_allclose(kept, [shortened, shortened, [0.0, 0.0]], rtol=1e-15)
+    np.testing.assert_allclose(clipped, [shortened, shortened, [0.0, 0.0]], rtol=1e-15)
     assert beyond.clip_to_ball(np.ones((2, 0)), 1).shape == (2, 0)
 
 

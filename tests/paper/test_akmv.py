@@ -35,17 +35,17 @@ def test_density_by_definition(quarters, rank, eps):
     t = np.r_[np.linspace(0.01, 2.99, 53), sums]
     weight = [math.exp(-eps / 2 * abs(sum(s >= x for s in sums) - min(rank, len(sums)))) for x in t]
     log_density = ud.quantile_log_density(t, sums, users, rank, eps)
-    found, steps = np.diff(log_density), np.diff(np.log(weight))
+    differences, steps = np.diff(log_density), np.diff(np.log(weight))
     message = f"the log density should change by eps/2 = {eps / 2} per rank"
-    np.testing.assert_allclose(found, steps, atol=1e-12, err_msg=message)
+    np.testing.assert_allclose(differences, steps, atol=1e-12, err_msg=message)
     cells = ud.quantile_cells(sums, users, rank, eps)
     assert cells.probability.sum() == pytest.approx(1, rel=1e-12)
     width = cells.upper - cells.lower
     np.testing.assert_allclose(cells.probability, width * np.exp(cells.log_density), rtol=1e-12)
     np.testing.assert_array_equal(cells.probability[width == 0], 0)
     wide = np.flatnonzero(width)
-    at_tops = ud.quantile_log_density(cells.upper[wide], sums, users, rank, eps)
-    np.testing.assert_array_equal(cells.log_density[wide], at_tops)
+    at_upper_ends = ud.quantile_log_density(cells.upper[wide], sums, users, rank, eps)
+    np.testing.assert_array_equal(cells.log_density[wide], at_upper_ends)
     ends = ud.quantile_log_density([-1, -1e-9, 3 * (1 + 1e-12), 0, 3], sums, users, rank, eps)
     np.testing.assert_array_equal(np.isfinite(ends), [False, False, False, True, True])
 
@@ -142,8 +142,8 @@ def test_any_threshold_costs_twice_phi_on_the_dataset_of_figure_1(users, share, 
 @pytest.mark.parametrize("x", [0, 1e-8, 0.3, 1, 1.999, 2, 2.5, 30, 100, 400, 699, 800, 1e4, 1e8])
 def test_scaled_exponential_integral(x):
     """For large x the unscaled integral underflows, so compare with a continued fraction."""
-    far = 1 / (x + 3 - 3 / (x + 5 - 8 / (x + 7)))
-    expected, rel = (special.expn(3, x) * math.exp(x), 1e-13) if x < 700 else (far, 1e-12)
+    asymptotic = 1 / (x + 3 - 3 / (x + 5 - 8 / (x + 7)))
+    expected, rel = (special.expn(3, x) * math.exp(x), 1e-13) if x < 700 else (asymptotic, 1e-12)
     assert _scaled_e3(np.array([float(x)]))[0] == pytest.approx(expected, rel=rel)
 
 
@@ -212,11 +212,11 @@ def test_sums_next_to_zero_have_the_error_of_zero_sums():
 def test_rank_and_shares_of_akmv_are_those_of_its_law(eps, shares, below, rank):
     """Rank (exact for an exact budget), exponent and shares, against the law of T by cells."""
     users = ud.Contributions([5, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1], 65)
-    sums, (for_T, for_noise) = ud.uniform_sums(users, 20, rng=4), shares
+    sums, (threshold_share, noise_share) = ud.uniform_sums(users, 20, rng=4), shares
     law = ud.quantile_cells(sums, users, 1, 1)
-    mass = (law.upper - law.lower) * np.exp(-for_T * eps / 2 * abs(np.arange(12) - rank))
+    mass = (law.upper - law.lower) * np.exp(-threshold_share * eps / 2 * abs(np.arange(12) - rank))
     law = law._replace(probability=mass / mass.sum(axis=-1, keepdims=True))
-    details = {"threshold_share": for_T, "noise_share": for_noise, "below": below}
+    details = {"threshold_share": threshold_share, "noise_share": noise_share, "below": below}
     error = ud.akmv_mean_error(sums, users, eps, **details)
-    expected = ud.capped_mean_error(law, users, for_noise * eps)
+    expected = ud.capped_mean_error(law, users, noise_share * eps)
     np.testing.assert_allclose(error, expected, rtol=1e-12)

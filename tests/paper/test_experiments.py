@@ -47,16 +47,16 @@ def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
     """They are computed in double precision, even if the errors are in single precision."""
     monkeypatch.setattr(experiments, "_BLOCK", block)
     sampler, eps = RecordingSampler(), np.array([1, 3])
-    known = {
+    mechanisms = {
         "known": lambda sums, users, eps: eps * sums[:, 0] ** 2,
         "single": lambda sums, users, eps: (1e4 + sums[:, 0]).astype(np.float32),
     }
-    sweep = ud.mean_error_sweep(known, SMALL, eps, sampler, 101, rng=0)
-    drawn = np.concatenate(sampler.drawn)[:, 0]
-    np.testing.assert_allclose(sweep["known"].mean, eps * (drawn**2).mean(), 1e-13)
-    spread = (drawn**2).std(ddof=1) / np.sqrt(101)
-    np.testing.assert_allclose(sweep["known"].standard_error, eps * spread, 1e-12)
-    single = (1e4 + drawn).astype(np.float32).astype(float)
+    sweep = ud.mean_error_sweep(mechanisms, SMALL, eps, sampler, 101, rng=0)
+    values = np.concatenate(sampler.drawn)[:, 0]
+    np.testing.assert_allclose(sweep["known"].mean, eps * (values**2).mean(), 1e-13)
+    standard_error = (values**2).std(ddof=1) / np.sqrt(101)
+    np.testing.assert_allclose(sweep["known"].standard_error, eps * standard_error, 1e-12)
+    single = (1e4 + values).astype(np.float32).astype(float)
     np.testing.assert_allclose(sweep["single"].mean, single.mean(), 1e-14)
     assert len(sampler.drawn) == -(-101 // max(1, block // 4))
 
@@ -64,11 +64,11 @@ def test_mean_and_standard_error_over_all_blocks(monkeypatch, block):
 def test_all_errors_are_kept_and_mechanisms_share_the_dataset_of_a_trial(monkeypatch):
     monkeypatch.setattr(experiments, "_BLOCK", 40)
     sampler = RecordingSampler()
-    known = {
+    mechanisms = {
         "product": lambda sums, users, eps: eps * sums[:, 0],
         "sum": lambda sums, users, eps: eps + sums[:, 1],
     }
-    sweep = ud.mean_error_sweep(known, SMALL, [1, 3], sampler, 25, rng=0)
+    sweep = ud.mean_error_sweep(mechanisms, SMALL, [1, 3], sampler, 25, rng=0)
     first, second, *_ = np.concatenate(sampler.drawn).T
     expected = [[first, 3 * first], [1 + second, 3 + second]]
     np.testing.assert_array_equal(sweep.errors, expected)
@@ -99,10 +99,12 @@ def test_simulated_and_integrated_errors_agree_up_to_standard_normal_differences
         budgets = [0.1, 0.3, 0.8, 2]
         exact = ud.mean_error_sweep(MEAN_ERRORS, users, budgets, sampler, 4000, rng=100)
         for seed in range(5):
-            drawn = ud.error_sweep(MECHANISMS, users, budgets, sampler, 2000, rng=seed)
+            simulated = ud.error_sweep(MECHANISMS, users, budgets, sampler, 2000, rng=seed)
             for name in MECHANISMS:
-                spread = np.hypot(drawn[name].standard_error, exact[name].standard_error)
-                z.extend((drawn[name].mean - exact[name].mean) / spread)
+                standard_error = np.hypot(
+                    simulated[name].standard_error, exact[name].standard_error
+                )
+                z.extend((simulated[name].mean - exact[name].mean) / standard_error)
     z = np.array(z)
     assert np.abs(z).max() < 6
     # 120 squares of standard normals have mean 1 with standard deviation 0.13.
@@ -127,10 +129,10 @@ def bits(sweep):
 def test_results_do_not_depend_on_the_order_or_on_other_mechanisms_and_budgets():
     common = GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000
     backwards = dict(reversed(MECHANISMS.items()))
-    one, other = (ud.error_sweep(m, *common, rng=7) for m in (MECHANISMS, backwards))
-    assert bits(one) == bits(other)
+    in_order, in_reverse = (ud.error_sweep(m, *common, rng=7) for m in (MECHANISMS, backwards))
+    assert bits(in_order) == bits(in_reverse)
     fewer = ud.error_sweep({"AKMV": ud.akmv}, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
-    np.testing.assert_array_equal(fewer["AKMV"].mean, one["AKMV"].mean[[2, 1]])
+    np.testing.assert_array_equal(fewer["AKMV"].mean, in_order["AKMV"].mean[[2, 1]])
     np.testing.assert_allclose(fewer["AKMV"].mean, [5.52706930736, 18.9536347289], 1e-9)
 
 
@@ -166,8 +168,8 @@ def test_frame_has_one_row_per_trial_and_gives_the_curves():
 @pytest.mark.parametrize("run", [ud.mean_error_sweep, ud.error_sweep])
 def test_progress_bars_get_the_number_of_steps(monkeypatch, progress_calls, run):
     monkeypatch.setattr(experiments, "_BLOCK", 12)
-    both = {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")}
-    run(both, SMALL, [0.1, 1, 2, 3, 4], ud.uniform_sums, 10, rng=0)
+    mechanisms = {name: lambda sums, *_, **__: sums.sum(axis=1) for name in ("one", "two")}
+    run(mechanisms, SMALL, [0.1, 1, 2, 3, 4], ud.uniform_sums, 10, rng=0)
     assert progress_calls == [4 * 2 * 5] + [None] * 40
 
 

@@ -28,10 +28,10 @@ def exact_budgets(part):
     Six digits suffice to recognise the budgets at jumps.
     """
     ranks = part["rank"]
-    whole = (2 / part.eps).round().astype(int)
-    jumps = (2 / part.eps - whole).abs() < 1e-4
+    nearest = (2 / part.eps).round().astype(int)
+    jumps = (2 / part.eps - nearest).abs() < 1e-4
     just_below = Fraction(1, 10**7)
-    rows = zip(part.eps, ranks, whole, jumps, strict=True)
+    rows = zip(part.eps, ranks, nearest, jumps, strict=True)
     return [Fraction(2, j) - (k > j) * just_below if jump else e for e, k, j, jump in rows]
 
 
@@ -42,12 +42,12 @@ def test_with_jumps_adds_both_sides_of_each_jump():
         assert {*grid} <= {float(eps) for eps in budgets}, name
         assert [float(eps) for eps in budgets] == sorted({float(eps) for eps in budgets})
         for k in range(1, 20):
-            at = budgets.index(Fraction(2, k))
-            assert [ud.rank(eps) for eps in budgets[at - 1 : at + 1]] == [k + 1, k]
+            index = budgets.index(Fraction(2, k))
+            assert [ud.rank(eps) for eps in budgets[index - 1 : index + 1]] == [k + 1, k]
             # Their floats have the same ranks.
-            assert [ud.rank(float(eps)) for eps in budgets[at - 1 : at + 1]] == [k + 1, k]
-    few = ud.Contributions([2, 1], 1)
-    assert with_jumps([0.5, 3], few) == [0.5, 1 - JUST_BELOW, 1, 2 - JUST_BELOW, 2, 3.0]
+            assert [ud.rank(float(eps)) for eps in budgets[index - 1 : index + 1]] == [k + 1, k]
+    two_users = ud.Contributions([2, 1], 1)
+    assert with_jumps([0.5, 3], two_users) == [0.5, 1 - JUST_BELOW, 1, 2 - JUST_BELOW, 2, 3.0]
 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
@@ -148,8 +148,8 @@ def test_figures_2_and_3(figure, name):
             for method in trials.keys() & stored.loc[mechanism].index:
                 row = stored.loc[(mechanism, method)]
                 assert row.trials == trials[method]
-                spread = np.hypot(row.standard_error, errors.std() / n**0.5)
-                assert abs(row.error - errors.mean()) < 4.5 * spread
+                standard_error = np.hypot(row.standard_error, errors.std() / n**0.5)
+                assert abs(row.error - errors.mean()) < 4.5 * standard_error
                 if method == "simulated":
                     assert row.standard_error == pytest.approx(errors.std() / 100, rel=0.15)
 
@@ -175,10 +175,12 @@ def test_each_figure_page_compares_its_settings_with_the_papers(figure):
     expected = {"seed": f"{data.seed[0]}", "n-trials": f"{data.trials.max():,}"}
     expected |= {"grid": "25 budgets from 0.1 to 2", "n-lines": f"{len(lines)}"}
     for name, users in COLLECTIONS.items():
-        both = {f"users-{name}": users.n_users, f"samples-{name}": users.total}
-        here = {"n-users": users.n_users, "n-samples": users.total}
+        collections = {f"users-{name}": users.n_users, f"samples-{name}": users.total}
+        settings = {"n-users": users.n_users, "n-samples": users.total}
         if figure == 1 or (figure == 2) == (name == "geometric"):
-            expected |= {key: f"{n}" for key, n in (both if figure == 1 else here).items()}
+            expected |= {
+                key: f"{n}" for key, n in (collections if figure == 1 else settings).items()
+            }
     if figure > 1:
         expected["n-datasets"] = f"{data.trials[data.method == 'noise integrated out'].max():,}"
     named = {*re.findall(r"\{glue:text\}`([^`]+)`", box)}

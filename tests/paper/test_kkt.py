@@ -41,11 +41,16 @@ def test_repaired_multipliers_prove_the_theorem_exactly(users, data):
 @given(users=collections(), data=st.data())
 def test_printed_multipliers_fail_slackness_iff_the_threshold_is_positive(users, data):
     eps = data.draw(budgets(users.n_users))
-    found = ud.kkt_certificate(users, eps, ud.printed_solution(users, eps))
+    certificate = ud.kkt_certificate(users, eps, ud.printed_solution(users, eps))
     positive = ud.threshold(users, eps) > 0
     assert positive == (eps >= Fraction(2, users.n_users))
-    assert (found.complementary_slackness > 0) == positive
-    assert found.primal_feasibility == found.stationarity == found.dual_feasibility == 0
+    assert (certificate.complementary_slackness > 0) == positive
+    assert (
+        certificate.primal_feasibility
+        == certificate.stationarity
+        == certificate.dual_feasibility
+        == 0
+    )
 
 
 @given(users=collections(), k=st.integers(1, 6), share=st.fractions(0, 1))
@@ -55,8 +60,8 @@ def test_all_minimisers_at_integer_two_over_eps(users, k, share):
     v = sorted([*users.largest_sums, Fraction(0)], reverse=True)
     S = v[k] + share * (v[k - 1] - v[k])
     solution = ud.optimal_solution(users, Fraction(2, k))
-    moved = solution._replace(alpha=users.surplus(S) / 2, total_width=S)
-    assert_all_zero(ud.kkt_certificate(users, Fraction(2, k), moved))
+    other_solution = solution._replace(alpha=users.surplus(S) / 2, total_width=S)
+    assert_all_zero(ud.kkt_certificate(users, Fraction(2, k), other_solution))
 
 
 @given(users=collections(), data=st.data())
@@ -104,20 +109,20 @@ def test_no_other_width_is_optimal(users, data):
 def test_each_part_of_a_condition_is_measured(condition, size, change):
     """The change is the only violation of its condition, or the largest."""
     users, eps = ud.Contributions([4, 2, 1], Fraction(8)), Fraction(1)
-    good = ud.kkt.Solution(
+    valid = ud.kkt.Solution(
         alpha=np.array([12, 4, 0]) * Fraction(1),
         total_width=Fraction(8),
         lambda_users=np.array([Fraction(1, 2), Fraction(1, 2), Fraction(0)]),
         mu_users=np.array([0, 0, 1]) * Fraction(1),
         lambda_width=Fraction(0),
     )
-    assert_all_zero(ud.kkt_certificate(users, eps, good))
+    assert_all_zero(ud.kkt_certificate(users, eps, valid))
     exact = {
         name: np.array(value) * Fraction(1) if isinstance(value, list) else Fraction(value)
         for name, value in change.items()
     }
-    found = getattr(ud.kkt_certificate(users, eps, good._replace(**exact)), condition)
-    assert (found, type(found)) == (size, Fraction)
+    residual = getattr(ud.kkt_certificate(users, eps, valid._replace(**exact)), condition)
+    assert (residual, type(residual)) == (size, Fraction)
 
 
 def test_a_solver_that_fails_is_reported_with_its_reason(monkeypatch):

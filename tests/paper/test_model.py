@@ -41,7 +41,7 @@ def test_extreme_collection_has_the_papers_numbers(n_users, max_count):
 
 @pytest.mark.parametrize(("upper", "exact"), [(65, False), (65.0, False), (Fraction(65), True)])
 def test_a_fraction_makes_results_exact(upper, exact):
-    users, wanted = ud.Contributions([2, 1], upper), Fraction if exact else float
+    users, expected = ud.Contributions([2, 1], upper), Fraction if exact else float
     best, one = ud.optimal_clipping(users, 1.5), Fraction(1)
     low, high = (ud.Clipping([one * a] * 2, [one * b] * 2) for a, b in ((1, 2), (63, 64)))
     measures = ud.sensitivity, ud.worst_case_bias, ud.printed_bias
@@ -51,10 +51,10 @@ def test_a_fraction_makes_results_exact(upper, exact):
     results += [ud.optimal_error(users, 1.5), beyond.modulus_of_mean(users).smallest_bias(one)]
     results += [ud.symmetric_error(users, one, 1.5)]
     results += [beyond.threshold(users, 1.5, objective) for objective in ("l1", "mse")]
-    assert {type(result) for result in results} == {wanted}
+    assert {type(result) for result in results} == {expected}
     assert users.is_exact is exact
     point = beyond.centred_clipping(users, 0, one / 3)
-    assert [*point.lower, *point.upper] == [wanted(one / 3)] * 4
+    assert [*point.lower, *point.upper] == [expected(one / 3)] * 4
     assert users.largest_sums.tolist() == [130, 65]
 
 
@@ -175,12 +175,14 @@ def test_values_that_are_not_budgets_are_refused(rule):
         error = TypeError if "real" in rule and not isinstance(eps, str) else ValueError
         got = f"={eps!r}" if isinstance(eps, str) else ""
         words = f"{error.__name__}: `eps` must {rule.removesuffix('=')}{got}"
-        found = refusal_of(read_eps, eps)
-        assert found.startswith(words), f"read_eps({eps!r}) should raise {words!r}; got {found!r}"
+        refusal = refusal_of(read_eps, eps)
+        assert refusal.startswith(words), (
+            f"read_eps({eps!r}) should raise {words!r}; got {refusal!r}"
+        )
 
 
 @pytest.mark.parametrize("eps", [LARGEST, SMALLEST_NORMAL, Decimal("1e300"), " 0.5 "])
-def test_budgets_at_the_ends_of_floats_are_read(eps):
+def test_extreme_float_budgets_are_read(eps):
     assert read_eps(eps) == Fraction(eps)
 
 
@@ -219,9 +221,9 @@ BAD_SUMS = {
 @pytest.mark.parametrize("sums", BAD_SUMS)
 def test_sums_that_no_dataset_has_are_refused(sums):
     given, words = BAD_SUMS[sums]
-    found = refusal_of(_read_sums, given, ud.Contributions([2, 2], 10))
-    wanted = f"ValueError: `sums` must {words}"
-    assert found.startswith(wanted), f"sums {sums} should raise {wanted!r}; got {found!r}"
+    refusal = refusal_of(_read_sums, given, ud.Contributions([2, 2], 10))
+    expected = f"ValueError: `sums` must {words}"
+    assert refusal.startswith(expected), f"sums {sums} should raise {expected!r}; got {refusal!r}"
 
 
 def test_sums_become_floats_and_single_precision_may_be_off_by_its_rounding():

@@ -58,11 +58,11 @@ def test_a_set_of_pairs_loses_equal_samples():
 def test_akmv_is_not_an_estimator_plus_independent_noise():
     """The spread of its output depends on the data, even if T is almost constant."""
     users = ud.Contributions([10, 10], 1)
-    spread = [
+    standard_deviations = [
         np.std(ud.akmv(np.broadcast_to(sums, (20_000, 2)), users, 20, rng=1))
         for sums in (np.array([10.0, 10.0]), np.array([1.0, 1.0]))
     ]
-    assert spread[0] > 2 * spread[1]
+    assert standard_deviations[0] > 2 * standard_deviations[1]
 
 
 @pytest.mark.parametrize("budget", [0.35, 0.5, 0.9])

@@ -70,10 +70,10 @@ def test_a_draw_that_prefers_small_thresholds_is_just_as_private(users, sampler)
     """Its log densities on neighbours differ by at most half of the budget."""
     rng, eps = np.random.default_rng(1), 0.6
     sums, bounds = sampler(users, 50, rng=rng), users.upper * users.counts
-    other, moved = sums.copy(), rng.integers(users.n_users, size=50)
-    other[range(50), moved] = bounds[moved] * rng.integers(2, size=50)
+    neighbours, changed_users = sums.copy(), rng.integers(users.n_users, size=50)
+    neighbours[range(50), changed_users] = bounds[changed_users] * rng.integers(2, size=50)
     largest = 0
-    for pair in zip(sums, other, strict=True):
+    for pair in zip(sums, neighbours, strict=True):
         laws = [law_on_a_log_scale(data, users, eps) for data in pair]
         # At the geometric mean of the ends of each cell of both laws.
         T = np.concatenate([np.sqrt(ends[:-1] * ends[1:])[widths > 0] for ends, _, widths in laws])

@@ -16,30 +16,30 @@ import userdp as ud
 SLOW = partial(ud.beta_sums, a=2, b=18)
 
 
-def lead(users, budgets, sampler, n_trials, **split):
-    """How far AKMV's errors lie above the optimum's, in standard errors of the difference."""
-    both = {"AKMV": partial(ud.akmv_mean_error, **split), "OPT": ud.opt_worst_case_mean_error}
-    sweep = ud.mean_error_sweep(both, users, budgets, sampler, n_trials, rng=1)
+def excess_in_standard_errors(users, budgets, sampler, n_trials, **split):
+    """The excess of AKMV's errors over the optimum's, in standard errors of the difference."""
+    functions = {"AKMV": partial(ud.akmv_mean_error, **split), "OPT": ud.opt_worst_case_mean_error}
+    sweep = ud.mean_error_sweep(functions, users, budgets, sampler, n_trials, rng=1)
     (akmv, akmv_se), (opt, opt_se) = sweep["AKMV"], sweep["OPT"]
     return (akmv - opt) / np.hypot(akmv_se, opt_se)
 
 
 @on_the_papers_collections
 def test_the_optimum_beats_akmv_at_every_budget_of_the_figures(users, sampler):
-    assert (lead(users, [0.1, 0.3, 1, 2], sampler, 200) > 6).all()
+    assert (excess_in_standard_errors(users, [0.1, 0.3, 1, 2], sampler, 200) > 6).all()
 
 
 @on_the_papers_collections
 @pytest.mark.parametrize("share", [0.05, 0.1])
 def test_above_two_akmv_wins_with_a_small_share_for_its_threshold(users, sampler, share):
     split = {"threshold_share": share, "noise_share": 1 - share}
-    z = lead(users, [1.9, 2.01, 3, 3.5, 6], sampler, 200, **split)
+    z = excess_in_standard_errors(users, [1.9, 2.01, 3, 3.5, 6], sampler, 200, **split)
     assert max(z[1:4]) < -6 < 6 < min(z[0], z[4])
 
 
 def test_akmv_wins_on_independent_samples_above_two():
     """Beta(2, 18) samples on the paper's own collection: "uniformly better" is not a theorem."""
-    z = lead(EXTREME, [1.9, 2.01, 4], SLOW, 1000)
+    z = excess_in_standard_errors(EXTREME, [1.9, 2.01, 4], SLOW, 1000)
     assert max(z[1:]) < -6 < 6 < z[0]
 
 
@@ -76,13 +76,13 @@ def test_at_two_the_smallest_width_has_less_noise_and_the_same_guarantee(
     for S, noise in ((second, smallest), (heaviest, largest)):
         assert S / 2 / users.total == noise
         assert ud.symmetric_error(exact, S, Fraction(2)) == ud.optimal_error(exact, Fraction(2))
-    of_largest = ud.opt_worst_case_mean_error(data, users, 2).mean()
-    of_smallest = page.smallest_width(data, users, 2).mean()
-    assert of_largest == pytest.approx(float(largest), rel=1e-9)
-    assert of_smallest == pytest.approx(float(smallest), rel=1e-3)
+    largest_error = ud.opt_worst_case_mean_error(data, users, 2).mean()
+    smallest_error = page.smallest_width(data, users, 2).mean()
+    assert largest_error == pytest.approx(float(largest), rel=1e-9)
+    assert smallest_error == pytest.approx(float(smallest), rel=1e-3)
     stored = glued("figure-2" if users is GEOMETRIC else "figure-3")
-    assert float(stored["tie-largest"]) == pytest.approx(of_largest, rel=5e-3)
-    assert float(stored["tie-smallest"]) == pytest.approx(of_smallest, rel=5e-3)
+    assert float(stored["tie-largest"]) == pytest.approx(largest_error, rel=5e-3)
+    assert float(stored["tie-smallest"]) == pytest.approx(smallest_error, rel=5e-3)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_error_quantiles_of_laplace_are_ten_times_the_optimums_but_not_those_of_
     stored = glued("figure-3")
     ends = {}
     for mechanism in ("Laplace", "AKMV"):
-        times = errors[mechanism] / errors["OPT-worst-case"]
-        ends[mechanism] = times.min(), times.max()
-        expected = f"{times.min():.2g} to {times.max():.2g}"
+        ratios = errors[mechanism] / errors["OPT-worst-case"]
+        ends[mechanism] = ratios.min(), ratios.max()
+        expected = f"{ratios.min():.2g} to {ratios.max():.2g}"
         assert stored[f"quantiles-{mechanism.lower()}"] == expected
     assert 8 < ends["Laplace"][0] < ends["Laplace"][1] < 12
     assert ends["AKMV"][0] < 7 < 12 < ends["AKMV"][1]
@@ -122,7 +122,7 @@ def test_error_quantiles_of_laplace_are_ten_times_the_optimums_but_not_those_of_
 def test_on_the_mirrored_law_the_optimum_beats_akmv_below_two_but_not_at_two():
     """The law is Beta(2, 8); at two, AKMV's average error is below the optimum's worst case."""
     law = partial(ud.beta_sums, a=2, b=8)
-    assert (lead(EXTREME, [0.1, 0.5, 1.9], law, 200) > 6).all()
+    assert (excess_in_standard_errors(EXTREME, [0.1, 0.5, 1.9], law, 200) > 6).all()
     budgets, akmv = [0.1, 0.5, 2], {"AKMV": ud.akmv_mean_error}
     mean, standard_error = ud.mean_error_sweep(akmv, EXTREME, budgets, law, 200, rng=1)["AKMV"]
     above = (mean - [ud.optimal_error(EXTREME, eps) for eps in budgets]) / standard_error

@@ -23,8 +23,8 @@ TINY = Fraction(1, 10**9)
 def test_multipliers_are_unique_iff_the_dual_has_one_optimal_corner(users, eps):
     """Compare the condition of thm-multipliers with all corners of the dual problem."""
     T, v = ud.threshold(users, eps), list(users.largest_sums)
-    above, at = sum(x > T for x in v), v.count(T)
-    not_unique = T > 0 and at >= 2 and 2 / eps < above + at
+    n_above, n_ties = sum(x > T for x in v), v.count(T)
+    not_unique = T > 0 and n_ties >= 2 and 2 / eps < n_above + n_ties
     best = PAGE.best_corners(users, eps)
     assert (len(best) > 1) == not_unique
     solution = ud.optimal_solution(users, eps)
@@ -32,8 +32,8 @@ def test_multipliers_are_unique_iff_the_dual_has_one_optimal_corner(users, eps):
         assert best == [tuple(solution.lambda_users)]
     for corner in best:  # each is a certificate of the same point
         prices = np.array(corner)
-        left = 1 / eps - sum(corner)
-        other = solution._replace(lambda_users=prices, mu_users=1 - 2 * prices, lambda_width=left)
+        slack = 1 / eps - sum(corner)
+        other = solution._replace(lambda_users=prices, mu_users=1 - 2 * prices, lambda_width=slack)
         assert set(ud.kkt_certificate(users, eps, other)) == {0}
 
 

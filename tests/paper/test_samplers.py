@@ -50,11 +50,11 @@ every_law = pytest.mark.parametrize(("sampler", "law", "correlation"), LAWS.valu
 
 @every_law
 def test_single_samples_follow_their_law_and_seeds_fix_them(sampler, law, correlation):
-    one = ud.Contributions([1], U)
-    samples = sampler(one, 20_000, rng=2)[:, 0]
+    user = ud.Contributions([1], U)
+    samples = sampler(user, 20_000, rng=2)[:, 0]
     assert stats.kstest(samples, law.cdf).pvalue > FALSE_ALARM
     assert stats.kstest(0.93 * samples, law.cdf).pvalue < FALSE_ALARM
-    again, other = (sampler(one, 20_000, rng=np.random.default_rng(seed))[:, 0] for seed in (2, 3))
+    again, other = (sampler(user, 20_000, rng=np.random.default_rng(seed))[:, 0] for seed in (2, 3))
     assert (samples == again).all(), "two draws from one seed differ"
     assert (samples != other).any(), "draws from two seeds do not differ"
 

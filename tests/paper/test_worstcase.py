@@ -138,8 +138,8 @@ def test_centring_an_interval_never_hurts(users, data):
 def clippings_near_the_best(draw, users, eps, broken):
     """Intervals of uneven widths, shifted; at most the condition named by `broken` fails."""
     signed, share = (st.fractions(low, 1, max_denominator=6) for low in (-1, 0))
-    least, v = ud.optimal_error(users, eps), sorted({0, *users.largest_sums})
-    best = [S for S in v if ud.symmetric_error(users, S, eps) == least]
+    smallest, v = ud.optimal_error(users, eps), sorted({0, *users.largest_sums})
+    best = [S for S in v if ud.symmetric_error(users, S, eps) == smallest]
     if broken == "width":
         best = v
     S = best[0] + draw(share) * (best[-1] - best[0])
@@ -165,16 +165,16 @@ def test_the_three_conditions_characterise_all_minimisers_in_the_class_b(broken,
     lower, upper = clipping.lower, clipping.upper
     owner = np.repeat(np.arange(users.n_users), users.counts)
     W = [sum((upper - lower)[owner == user]) for user in range(users.n_users)]
-    least, S = ud.optimal_error(users, eps), max(W)
+    smallest, S = ud.optimal_error(users, eps), max(W)
     is_minimiser = (
-        ud.symmetric_error(users, S, eps) == least
+        ud.symmetric_error(users, S, eps) == smallest
         and [min(S, v) for v in users.largest_sums] == W
         and sum(lower) == sum(users.upper - upper)
     )
     assert is_minimiser or broken != "nothing"
-    assert (ud.worst_case_error(users, clipping, eps) == least) == is_minimiser
+    assert (ud.worst_case_error(users, clipping, eps) == smallest) == is_minimiser
     printed = ud.printed_bias(users, clipping) + ud.sensitivity(users, clipping) / Fraction(eps)
-    assert (printed == least) == (is_minimiser and all(lower + upper == users.upper))
+    assert (printed == smallest) == (is_minimiser and all(lower + upper == users.upper))
 
 
 @given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))

@@ -82,6 +82,28 @@ SPOILT = {
         "-> sensitivity_at_most U g (eps * «s→(s / 2)»))",
     ),
     "rho with a smaller part": ("felt", "(r + 2) / (r + «1→2») * E1]."),
+    "half of the noise in the mean absolute error": (
+        "felt_family",
+        "exp (- (eps * x)) / «eps→(2 * eps)».\nDefinition by_distance_slope",
+    ),
+    "half of the noise in the mean square error": (
+        "felt_family",
+        "excess m U S ^+ 2 + «2→1» * S ^+ 2 / eps ^+ 2 in\n",
+    ),
+    "a narrower width than the ratio's": ("stationary", "/ (n%:R + «2→4» * x).\nDefinition best"),
+    "an error that is concave": ("stationary", "J (t * S + (1 - t) * S') «<=→>=» t * J S"),
+    "a wider width for squares": ("ratios", "(n%:R ^+ 2 + «8→4»%:R / eps ^+ 2)\n    & forall S"),
+    "Lambert's function elsewhere": ("ratios", "u * exp u = - (w * exp (- 1 «-→+» w))"),
+    "a ratio that may be missing": ("reals/widths", "(expR r - 1) = «1 + r→r - 1».\n(* end"),
+    "half of what projection saves": (
+        "projected",
+        "- delta * mean_excess E (t / delta) - delta «*→/ 2 *» mean_excess E ((U - t)",
+    ),
+    "others that cannot pull back": (
+        "projected",
+        "Num.max (j%:R * S «- (users_above - j)%:R * S→» - \\sum_(users_above.+1",
+    ),
+    "twice the bias after projection": ("projected", "(v i - S)) / «(2 * N)→N»."),
     "noise that makes losses small": ("losses", "«`|d| <= `|d'|→`|d'| <= `|d|» -> 0 <= b -> b <="),
     "chances that sum to 2": ("geometric", "is_sum_of (geometric r c) «1→2»."),
     "a total without clipping": (
@@ -103,6 +125,7 @@ SPOILT = {
     ),
     "a rarer overflow": ("fits", "v <= 1 / exp «64→65»%:R."),
     "a mean twice as far": ("unbiased", "if y < p then p - «b→2 * b» else"),
+    "half of the staircase's budget, for events": ("reals/events", "<= («h ^+ 2→h»)%:E * chance"),
     "half of the noise, for events": ("reals/laplace", "g D -> private («D→(D / 2)» / eps)"),
     "half of the grid's sums in a double": (
         "grid_sum",

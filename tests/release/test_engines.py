@@ -383,7 +383,7 @@ def all_queries(table):
     groups = GroupRules((RULES.grid, RULES.grid), ("a", "3"))
     for place, group in enumerate("si"):
         with read_groups("d", ["f", "c"], group, table, groups) as tally:
-            reach = Reach({0: 2, 1: 3}, 4, {0: 1.0, 1: 2.0})
+            reach = Reach({0: 2, 1: 3}, 4, {0: 1.0, 1: 2.0}, ((1.0, 1.0), (0.5, 1.5)))
             found += [tally.survey(), tally.links(), tally.influences(reach.rates, [1, 2, 9])]
             found += [
                 tally.widths([reach, reach._replace(threshold=1)]),

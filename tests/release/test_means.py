@@ -1,6 +1,7 @@
 """Several means of the same users: the mechanism, its certificates, and its refusals."""
 
 import json
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import ceil, exp
@@ -20,8 +21,10 @@ from userdp import beyond, release
 from userdp.beyond.split import _whole
 from userdp.release import _noise as noise
 from userdp.release import plan_means, private_means
+from userdp.release._columns import Ids, Pairs
 from userdp.release._grouped import components
 from userdp.release._joint import RANKS
+from userdp.release._tally import distinct
 
 BOUNDS = {"speed": (0.0, 65.0), "gain": (-1.0, 1.0)}
 DAYS = ["Mo", "Tu", "We", "Th"]
@@ -49,32 +52,39 @@ def influences(table, days, n_columns):
     return n_columns * shares.groupby(some.user).sum()
 
 
-def clipped_means(table, threshold, days):
+def clipped_means(table, threshold, days, centre=None):
     """Return the means of clipped contributions, by definition, in the order columns, days."""
     influence = influences(table, days, len(BOUNDS))
-    kept = np.minimum(threshold / influence, 1.0)
+    kept = threshold / influence
+    if centre is None:
+        kept = np.minimum(kept, 1.0)  # farther than any value
     found = []
     for (name, (low, high)), day in product(BOUNDS.items(), days):
         some = table[table.day == day]
-        rows = (some[name] - (low + high) / 2) / (high - low) / len(some)
+        middle = (low + high) / 2 if centre is None else centre[name]
+        rows = (some[name] - middle) / (high - low) / len(some)
         sums, sizes = rows.groupby(some.user).sum(), some.groupby("user").size()
         half = kept[sizes.index] * sizes / len(some) / 2
         found.append(sums.clip(-half, half).sum())
     return np.array(found)
 
 
-def test_means_are_clipped_at_the_threshold_of_the_theorem_or_a_smaller_one(opendp):
+@pytest.mark.parametrize("centre", [None, {"speed": 52.0, "gain": -1.0}], ids=["middle", "centre"])
+def test_means_are_clipped_at_the_threshold_of_the_theorem_or_a_smaller_one(centre, opendp):
     table, days = trips(), ["Mo", "Tu", "Th"]
-    result = release_of(table, strategy="joint")
+    result = release_of(table, strategy="joint", centre=centre)
     (request,) = opendp.requests
     assert request.budget == 2
     influence = np.sort(influences(table, days, 2))[::-1]
     ranks = [ceil(ceil(2 * 6 / 2) * factor) for factor in RANKS]
-    threshold = request.moved / N_STEPS
-    assert any(threshold == pytest.approx(influence[rank - 1], rel=1e-9) for rank in ranks)
-    expected = clipped_means(table, threshold, days)
-    assert np.array(request.total) / N_STEPS == pytest.approx(expected, abs=1e-9)
-    middles = {name: sum(bounds) / 2 for name, bounds in BOUNDS.items()}
+    total = np.array(request.total) / N_STEPS
+    if centre is None:
+        threshold = request.moved / N_STEPS
+        assert any(threshold == pytest.approx(influence[rank - 1], rel=1e-9) for rank in ranks)
+    candidates = [clipped_means(table, influence[rank - 1], days, centre) for rank in ranks]
+    (expected,) = [each for each in candidates if total == pytest.approx(each, abs=1e-9)]
+    assert len({*map(tuple, candidates)}) == len(ranks)
+    middles = centre or {name: sum(bounds) / 2 for name, bounds in BOUNDS.items()}
     widths = {name: high - low for name, (low, high) in BOUNDS.items()}
     means = [
         middles[name] + widths[name] * mean
@@ -84,7 +94,8 @@ def test_means_are_clipped_at_the_threshold_of_the_theorem_or_a_smaller_one(open
 
 
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
-def test_all_kinds_of_tables_give_the_same_release(strategy, opendp, tmp_path):
+@pytest.mark.parametrize("centre", [None, {"speed": 50.0}], ids=["middle", "centre"])
+def test_all_kinds_of_tables_give_the_same_release(strategy, centre, opendp, tmp_path):
     table = trips()
     arrow = TABLES["Arrow"](pl.from_pandas(table).to_arrow(), tmp_path)
     results = {}
@@ -92,14 +103,17 @@ def test_all_kinds_of_tables_give_the_same_release(strategy, opendp, tmp_path):
         if kind in ("CSV", "CSV, packed"):
             (tmp_path / kind).mkdir()
         n_before = len(opendp.requests)
-        result = release_of(hold(arrow, tmp_path), strategy=strategy)
+        result = release_of(hold(arrow, tmp_path), strategy=strategy, centre=centre)
         results[kind] = result.public(), opendp.requests[n_before:]
     first = results["pandas"]
     assert [kind for kind, result in results.items() if result != first] == []
 
 
 @pytest.mark.parametrize("eps", [0.01, 3])
-def test_one_user_moves_all_totals_together_by_at_most_what_the_noise_covers(eps, opendp):
+@pytest.mark.parametrize(
+    "centre", [None, {"gain": 0.7}, {"speed": 65, "gain": 0.1}], ids=["middle", "one", "both"]
+)
+def test_one_user_moves_all_totals_together_by_at_most_what_the_noise_covers(eps, centre, opendp):
     table = trips(n=120, n_users=12)
     largest = 0
     for theirs in table.user.unique():
@@ -108,7 +122,7 @@ def test_one_user_moves_all_totals_together_by_at_most_what_the_noise_covers(eps
             data = table.copy()
             for name, bounds in BOUNDS.items():
                 data.loc[data.user == theirs, name] = bounds[low_or_high]
-            release_of(data, eps=eps, strategy="joint")
+            release_of(data, eps=eps, strategy="joint", centre=centre)
         one, other = opendp.requests
         apart = np.abs(np.subtract(one.total, other.total)).sum()
         assert one.moved == other.moved  # it depends on counts alone
@@ -200,17 +214,20 @@ def exact_error(total, truth, scale, moved_per_step):
 
 @pytest.mark.parametrize("eps", [0.3, 4])
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
-def test_no_dataset_has_an_error_above_the_certificate(eps, strategy, opendp):
+@pytest.mark.parametrize("centre", [None, {"speed": 0.8}], ids=["middle", "centre"])
+def test_no_dataset_has_an_error_above_the_certificate(eps, strategy, centre, opendp):
     """All datasets with values at the bounds; the steps of noise are coarse to keep sums short."""
     rows = [("a", "Mo")] * 4 + [("a", "Tu"), ("b", "Mo"), ("b", "Tu"), ("b", "Tu"), ("c", "Th")]
     users, days = zip(*rows, strict=True)
     cells = [*dict.fromkeys(rows)]
     worst = np.zeros(4)
-    for others in product((0.0, 1.0), repeat=len(cells) - 1):
-        at = dict(zip(cells, (1.0, *others), strict=True))  # mirrored data have the same error
+    firsts = (1.0,) if centre is None else (0.0, 1.0)  # mirrored data have the same error
+    for values in product(firsts, *[(0.0, 1.0)] * (len(cells) - 1)):
+        at = dict(zip(cells, values, strict=True))
         data = {"user": users, "day": days, "speed": [at[row] for row in rows]}
         opendp.requests.clear()
-        result = release_of(data, eps=eps, values={"speed": (0, 1)}, strategy=strategy)
+        options = {"strategy": strategy, "centre": centre}
+        result = release_of(data, eps=eps, values={"speed": (0, 1)}, **options)
         for index, one in enumerate(result.means):
             if one.n_records:
                 truth = np.mean([at[row] for row in rows if row[1] == one.group])
@@ -236,13 +253,15 @@ def test_bias_and_noise_are_those_of_the_theorem():
         assert best <= divided * (1 + 1e-12)
 
 
-def test_a_plan_states_the_certificates_of_a_release_and_reads_no_value():
+@pytest.mark.parametrize("centre", [None, {"speed": 20}], ids=["middle", "centre"])
+def test_a_plan_states_the_certificates_of_a_release_and_reads_no_value(centre):
     table = trips()
     secret = table.assign(speed=["?"] * len(table), gain=None)
-    rows = plan_means("user", BOUNDS, data=secret, group="day", groups=DAYS, eps=[0.1, 2]).rows
+    options = {"group": "day", "groups": DAYS, "centre": centre}
+    rows = plan_means("user", BOUNDS, data=secret, eps=[0.1, 2], **options).rows
     assert len(rows) == 2 * 2 * 4
     for eps, strategy in product((0.1, 2), ("joint", "divided")):
-        result = release_of(table, eps=eps, strategy=strategy)
+        result = release_of(table, eps=eps, strategy=strategy, centre=centre)
         of_eps = [row for row in rows if row.eps == eps]
         for one, row in zip(result.means, of_eps, strict=True):
             assert (one.column, one.group) == (row.column, row.group)
@@ -250,7 +269,7 @@ def test_a_plan_states_the_certificates_of_a_release_and_reads_no_value():
             other = {"joint": "divided", "divided": "joint"}[strategy]
             assert one.other_error in (None, getattr(row, other))
     best = {row.best for row in rows if row.eps == 2}
-    result = release_of(table, eps=2)
+    result = release_of(table, eps=2, centre=centre)
     assert {one.strategy for one in result.means} - {"empty"} == best
 
 
@@ -339,6 +358,10 @@ REFUSED = [
     ({"missing": "drop"}, {}, "`missing` must be one of 'refuse', 'centre'"),
     ({"eps": 2.0**-41}, {}, "`budget` must be at least 2^-40"),
     ({"of": 3}, {}, "`of` must be"),
+    ({"centre": 30}, {}, "`centre` must be a mapping of columns to public guesses"),
+    ({"centre": {"hour": 1}}, {}, "`centre` must have names of `values` only"),
+    ({"centre": {"speed": 66}}, {}, "`centre` must be from 0 to 65"),
+    ({"centre": {"gain": "x"}}, {}, "`centre` must be"),
     (
         {"eps": beyond.GaussianNoise(2)},
         {},
@@ -408,6 +431,78 @@ def test_few_rows_in_many_groups_give_the_same_result_as_in_an_engine(opendp):
     for wrong in ({"user": ["b", None, "b", "c"]}, {"day": ["d7", "d7", None, "d33"]}):
         with pytest.raises(ValueError, match=r"must not be missing|must list"):
             release_of(rows | wrong, groups=days)
+
+
+def test_rows_without_a_user_or_a_group_are_in_no_pair():
+    pairs = Pairs(Ids(np.array([0, 1, -1, 1], np.int8), 2, True), np.int16([2, -1, 1, 0]), 6, True)
+    assert pairs.of_rows(slice(0, 4)).tolist() == [4, -1, -1, 1]
+    assert pairs.of_rows(slice(3, 9)).tolist() == [1]
+
+
+def test_sizes_are_counted_by_an_array_or_by_sorting():
+    for numbers in ([3, 1, 3, 0], [3, 1, 3, 2**40], []):
+        found, times = distinct(np.array(numbers, np.int64))
+        assert dict(zip(found.tolist(), times.tolist(), strict=True)) == Counter(numbers)
+        assert found.tolist() == sorted(found.tolist())
+
+
+def test_columns_without_groups_give_the_same_release_in_an_engine(opendp):
+    table = trips()
+    for data in (table, ibis.memtable(pa.Table.from_pandas(table))):
+        private_means("user", BOUNDS, data=data, budget=1)
+    one, other = np.array_split(np.array(opendp.requests, object), 2)
+    assert one.tolist() == other.tolist()
+    assert len(one)
+
+
+def test_means_around_a_centre_are_those_of_a_mean_by_itself(opendp):
+    table = trips()
+    table["user"] = table.user.astype(str) + table.day  # no user has records on two days
+    result = release_of(table, eps=1, values={"speed": (0, 65)}, centre={"speed": 50})
+    monday = {"data": table[table.day == "Mo"], "lower": 0, "upper": 65}
+    alone = release.private_mean("user", "speed", **monday, budget=1, centre=50)
+    first = result.means[0]
+    for name in ("mean", "worst_case_error", "worst_case_bias", "noise_scale", "rounding"):
+        assert getattr(first, name) == getattr(alone, name)
+    assert result.centre == {"speed": alone.centre}
+    assert first.worst_case_error > release_of(table, eps=1).means[0].worst_case_error
+
+
+def test_off_the_middle_no_certificate_counts_on_the_projection(opendp):
+    law, checked = beyond.LaplaceNoise(1), 0
+    result = release_of(trips(), eps=2, strategy="joint", centre={"speed": 50})
+    for one in result.means:
+        if one.mean is not None:
+            error = float(law.mean_error(one.worst_case_bias, one.noise_scale)) + one.rounding
+            expected = pytest.approx(min(error, one.upper - one.lower), rel=1e-9)
+            assert (one.worst_case_error == expected) == (one.column == "speed")
+            checked += error < one.upper - one.lower
+    assert checked >= 2
+
+
+def test_given_centres_are_published(opendp):
+    result = release_of(trips(), centre={"gain": 0.25, "speed": None}, missing="centre")
+    published = json.loads(result.public_json())
+    jsonschema.validate(published, release.json_schema())
+    assert published["centre"] == {"gain": 0.25}
+    assert "clipped around" in repr(result)
+    assert "gain 0.25" in repr(result)
+    assert "are replaced by a number fixed in advance" in result.public_sentence()
+    plain = release_of(trips(), missing="centre")
+    assert "centre" not in plain.public()
+    assert "clipped around" not in repr(plain)
+
+
+def test_a_missing_value_counts_as_the_centre_of_its_column(opendp):
+    table = trips()
+    missing = table.assign(speed=table.speed.where(table.user != 3))
+    for strategy in ("joint", "divided"):
+        options = {"strategy": strategy, "centre": {"speed": 52.0}, "missing": "centre"}
+        one, other = (
+            release_of(data, **options)
+            for data in (missing, table.assign(speed=missing.speed.fillna(52.0)))
+        )
+        assert one.mean == pytest.approx(other.mean, abs=1e-6, nan_ok=True)
 
 
 def test_the_table_marks_means_for_which_the_other_strategy_is_better(opendp):

@@ -236,10 +236,10 @@ def test_caps_are_shown_in_a_table_of_their_own():
     shown = release.plan([4, 1, 1], lower=0, upper=65, eps=[1, 9], cap=[1, 4])
     assert repr(shown).split("\n\n")[1].splitlines() == [
         "eps  cap  weight  error over the noise  cap moves the mean by up to",
-        "1    1    3       65                    21.67",
-        "1    4    6       65                    0",
-        "9    1    3       7.942                 21.67",
-        "9    4    6       20.41                 0",
+        "1    1    3       39.02                 21.67",
+        "1    4    6       63.62                 0",
+        "9    1    3       2.661                 21.67",
+        "9    4    6       8.128                 0",
     ]
     assert repr(shown).startswith("eps  strategy ")
     assert shown._repr_html_().count("<table") == 2

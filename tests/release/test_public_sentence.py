@@ -2,6 +2,7 @@
 
 import re
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -113,6 +114,33 @@ def test_users_and_records_are_named_as_the_reader_chooses(opendp):
     text = hidden.public_sentence("min", users="patients", records="visits")
     assert "each of the patients is weighted by their number of visits, up to 2, is" in text
     assert "Noise protects the values and the number of the visits of each of the patients" in text
+
+
+def test_sentence_table_and_json_say_what_the_table_holds(opendp):
+    public = {**TABLE, "of": "visits in week 12"}
+    plain = release.private_mean(USERS, VALUES, **TABLE, budget=1)
+    named = release.private_mean(USERS, VALUES, **public, budget=1)
+    start = "The mean of 240 records of 60 users"
+    assert named.public_sentence() == plain.public_sentence().replace(
+        start, f"{start} (visits in week 12)"
+    )
+    assert named.public() == plain.public() | {"of": "visits in week 12"}
+    assert "of" not in plain.public()
+    plain_hidden = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    hidden = release.private_mean_protected_counts(USERS, VALUES, **public, eps=1, cap=2)
+    assert hidden.public_sentence() == plain_hidden.public_sentence().replace(
+        "The mean in", "The mean (visits in week 12) in", 1
+    )
+    assert hidden.public() == plain_hidden.public() | {
+        "of": f"visits in week 12: {plain_hidden.public()['of']}"
+    }
+    for one, other in ((plain, named), (plain_hidden, hidden)):
+        jsonschema.validate(other.public(), release.json_schema())
+        lines = repr(other).split("\n")
+        assert lines[0].split("  ")[0] == "data"
+        assert lines[0].endswith("visits in week 12")
+        assert lines[1:] == repr(one).split("\n")
+    assert release.account([named.public_json(), plain.public_json()]).eps == 2
 
 
 def test_the_sentence_says_if_all_users_have_equal_weight(opendp):

@@ -356,7 +356,8 @@ def all_queries(connection):
             found.append(tally.survey())
             found.append(tally.clipped_total(window))
             found.append(tally.weighted_total(window, 2))
-    rules, reach = GroupRules((Grid(0.0, 6.0, 20),), ("3",)), Reach({0: 2}, 4, {0: 1.0})
+    rules = GroupRules((Grid(0.0, 6.0, 20),), ("3",))
+    reach = Reach({0: 2}, 4, {0: 1.0}, ((0.5, 1.5),))
     with read_groups("text", ["double"], "whole", connection.table("small"), rules) as tally:
         found += [tally.survey(), tally.links(), tally.influences(reach.rates, [1])]
         found += [tally.widths([reach]), tally.totals(reach, 0, {0: 0.5}, 2**19)]

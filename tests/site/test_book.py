@@ -178,11 +178,11 @@ def test_which_numbers_count_as_typed(text, found):
 
 @every_page
 def test_names_in_prose_exist(path):
-    known = {"ud": ud, "beyond": beyond, "release": release, "audit": audit}
-    known |= {"solution": ud.kkt.Solution}
-    known |= {"users": ud.Contributions([1], 1), "clipping": ud.Clipping([0], [1])}
-    for of, name in re.findall(rf"`~?(?:userdp\.)?({'|'.join(known)})\.(\w+)`", markdown(path)):
-        assert hasattr(known[of], name), f"{of}.{name}"
+    modules = {"ud": ud, "beyond": beyond, "release": release, "audit": audit}
+    modules |= {"solution": ud.kkt.Solution}
+    modules |= {"users": ud.Contributions([1], 1), "clipping": ud.Clipping([0], [1])}
+    for of, name in re.findall(rf"`~?(?:userdp\.)?({'|'.join(modules)})\.(\w+)`", markdown(path)):
+        assert hasattr(modules[of], name), f"{of}.{name}"
     for name in re.findall(r"`((?:tests|userdp|tools)/[\w/]+\.py)`", markdown(path)):
         assert (ROOT / name).exists(), name
     used = re.findall(r"\bmake ([a-z][a-z-]+)`", markdown(path))
@@ -191,10 +191,12 @@ def test_names_in_prose_exist(path):
 
 def test_reference_page_lists_everything_that_is_exported():
     parts = re.split(r"currentmodule:: ([\w.]+)", (BOOK / "reference.md").read_text())[1:]
-    listed = defaultdict(list)
+    names_of_module = defaultdict(list)
     for module, text in zip(parts[::2], parts[1::2], strict=True):
-        listed[module] += re.findall(r"(?:autoclass|autofunction|py:data):: (\w+)$", text, re.M)
-    assert {module: sorted(names) for module, names in listed.items()} == {
+        names_of_module[module] += re.findall(
+            r"(?:autoclass|autofunction|py:data):: (\w+)$", text, re.M
+        )
+    assert {module: sorted(names) for module, names in names_of_module.items()} == {
         "userdp": ud.__all__,
         "userdp.audit": audit.__all__,
         "userdp.beyond": beyond.__all__,
@@ -213,7 +215,7 @@ def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
     """As Coq printed it outside its section; `make -C proofs` compares this with its output."""
     files = [path.read_text("utf-8") for path in proofs.PROOFS.rglob("closed.txt")]
     printed = [name for text in files for name in re.findall(r"^(\w+)\n     : ", text, re.M)]
-    assert sorted(printed) == sorted(name for _, name in proofs.marked())
+    assert sorted(printed) == sorted(name for _, name in proofs.labels_of_theorems())
     units = sources.units("proofs/closed.txt")
     lines = (proofs.PROOFS / "closed.txt").read_text("utf-8").splitlines()
     first, last = units["thm_main"]
@@ -223,7 +225,6 @@ def test_each_formal_theorem_is_shown_with_all_that_it_assumes():
 
 
 def test_each_definition_between_marks_is_shown():
-    shown = sources.units("proofs/defined.txt") | sources.units("proofs/reals/defined.txt")
     """As Coq printed it; `make -C proofs` compares this with its output."""
     files = [path.read_text("utf-8") for path in proofs.PROOFS.rglob("*.v")]
     between = "\n".join(text for file in files for _, text in proofs.BLOCK.findall(file))
@@ -255,15 +256,15 @@ def test_the_table_of_what_coq_checked_is_complete():
 
 
 def test_a_row_names_theorems_that_are_about_its_statement(monkeypatch):
-    right = proofs.checked()
-    wrong = right | {"thm-lemma": ("checked", [("optimum.v", "thm_main")], "")}
-    monkeypatch.setattr(proofs, "checked", lambda: wrong)
+    verdicts = proofs.checked()
+    wrong_verdicts = verdicts | {"thm-lemma": ("checked", [("optimum.v", "thm_main")], "")}
+    monkeypatch.setattr(proofs, "checked", lambda: wrong_verdicts)
     with pytest.raises(ValueError, match="not between marks that name thm-lemma"):
         proofs.entry("thm-lemma")
 
 
 def test_a_theorem_is_a_unit_on_the_page_of_its_file():
-    for file, name in proofs.marked():
+    for file, name in proofs.labels_of_theorems():
         first, last = sources.units(f"proofs/{file}")[name]
         lines = (proofs.PROOFS / file).read_text("utf-8").splitlines()[first - 1 : last]
         assert lines[0].startswith(f"Theorem {name}")
@@ -273,10 +274,10 @@ def test_a_theorem_is_a_unit_on_the_page_of_its_file():
 
 def test_a_long_proof_states_its_idea():
     """A proof of more than forty lines begins with a comment of at most about three lines."""
-    found = 0
+    n_long = 0
     for path in sorted(proofs.PROOFS.rglob("*.v")):
         for proof in re.findall(r"^Proof\.\n((?s:.*?))^Qed\.", path.read_text("utf-8"), re.M):
             if proof.count("\n") > 40:
-                found += 1
+                n_long += 1
                 assert re.match(r"\(\* (?s:[^*]{60,340}) \*\)\n", proof), (path.name, proof[:200])
-    assert found > 10
+    assert n_long > 10

@@ -57,8 +57,8 @@ def test_row_is_complete(row):
 def test_a_row_is_proved_in_coq_iff_its_statement_or_its_erratum_is(row):
     """A statement of which Coq has checked only a part counts as proved by hand."""
     errata = re.findall(r"\(#(err-[\w-]+)\)", row.get("why", ""))
-    found = [proofs.checked().get(label, proofs.BY_HAND)[0] for label in (row["label"], *errata)]
-    assert ("checked" in found) == (row.get("known") == "proved in Coq")
+    verdicts = [proofs.checked().get(label, proofs.BY_HAND)[0] for label in (row["label"], *errata)]
+    assert ("checked" in verdicts) == (row.get("known") == "proved in Coq")
 
 
 @every_row
@@ -87,8 +87,8 @@ def test_the_reference_begins_with_a_line_for_each_numbered_statement():
 
 
 def test_every_theorem_of_the_book_has_a_row():
-    every = set().union(*(labels(name) for name in pages())) - {None}
-    stated = {label for label in every if re.match(r"(thm|lem|prop|prp|cor|def)-", label)}
+    all_labels = set().union(*(labels(name) for name in pages())) - {None}
+    stated = {label for label in all_labels if re.match(r"(thm|lem|prop|prp|cor|def)-", label)}
     assert len(stated) > 15
     assert stated - {row["label"] for row in ROWS} == {
         "lem-printed"

@@ -42,8 +42,8 @@ EDITOR = {
 def block(language, containing):
     """The only block of CONTRIBUTING.md in this language that contains this text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
-    (found,) = [code for code in blocks if containing in code]
-    return found
+    (match,) = [code for code in blocks if containing in code]
+    return match
 
 
 def insert(path, below, code):
@@ -111,8 +111,8 @@ def test_the_worked_example_passes_and_with_half_the_noise_fails_with_its_messag
         assert done.returncode == 0, done.stdout
     module = contribution / "userdp/beyond/mechanisms.py"
     code = module.read_text("utf-8")
-    assert code.count("law.draw(float(moved), total.shape, check.rng(rng))") == 1
-    code = code.replace("law.draw(float(moved), total", "law.draw(float(moved) / 2, total")
+    assert code.count("law.draw(float(change), total.shape, check.rng(rng))") == 1
+    code = code.replace("law.draw(float(change), total", "law.draw(float(change) / 2, total")
     module.write_text(code, "utf-8")
     done = run(".venv/bin/python -m pytest tests/beyond/test_capped_mean.py", contribution)
     assert done.returncode == 1
@@ -134,8 +134,8 @@ def test_the_code_blocks_of_the_readme_run_in_order(tmp_path, monkeypatch, capsy
         exec(code, names)
     result = names["made"]
     assert result.n_records == len(data)
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert names["monthly"].means[-1].n_records == 0
     by_month = names["monthly"].public_sentence("km/h")
     for text in (repr(result), result.public_sentence("km/h"), result.public_json(), by_month):
-        assert text in shown
+        assert text in output

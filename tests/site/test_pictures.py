@@ -57,10 +57,10 @@ def found(change, of=table):
 
 
 def swap_curves(ax, _):
-    one, other, *_ = ax.lines
-    data = one.get_ydata()
-    one.set_ydata(other.get_ydata())
-    other.set_ydata(data)
+    first, second, *_ = ax.lines
+    data = first.get_ydata()
+    first.set_ydata(second.get_ydata())
+    second.set_ydata(data)
 
 
 def swap_panels(ax, other):
@@ -258,8 +258,8 @@ def test_a_jump_must_be_vertical_or_a_gap(eps, error, sound):
     figure = json.loads(json.dumps(recorder.describe(fig)))
     plt.close(fig)
     fault = ["the line labelled 'error' goes on from x = 1.5 to another rank by a slope"]
-    found = list(pictures.faults(figure, [pictures.Table("jumps", frame, about)]))
-    assert found == fault * (not sound)
+    faults = list(pictures.faults(figure, [pictures.Table("jumps", frame, about)]))
+    assert faults == fault * (not sound)
 
 
 def picture(color):
@@ -297,11 +297,11 @@ def test_a_figure_is_compared_with_the_tables_up_to_the_next_figure():
 
 def test_every_picture_of_the_book_is_in_a_chapter_that_is_executed():
     """In addition, it offers a table, with which it can be compared."""
-    shown = 0
+    n_pictures = 0
     for name in pages():
         for number, cell in enumerate(page(name).cells):
             if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
                 assert (BOOK / f"{name}.ipynb").exists()
                 assert pictures.offered(page(name).cells, number), name
-                shown += 1
-    assert shown > 40
+                n_pictures += 1
+    assert n_pictures > 40

@@ -105,35 +105,37 @@ def test_a_downloaded_chapter_names_its_page_its_commit_and_the_install_command(
 def installed_by(extra):
     """Return the distributions that an extra of `userdp` installs, with all their dependencies."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    ours = {"": project["dependencies"], **project["optional-dependencies"]}
-    found, pending = set(), [Requirement(f"userdp[{extra}]")]
+    dependencies = {"": project["dependencies"], **project["optional-dependencies"]}
+    installed, pending = set(), [Requirement(f"userdp[{extra}]")]
     while pending:
-        wanted = pending.pop()
-        name, extras = canonicalize_name(wanted.name), {"", *wanted.extras}
-        if (name, *sorted(extras)) in found:
+        current = pending.pop()
+        name, extras = canonicalize_name(current.name), {"", *current.extras}
+        if (name, *sorted(extras)) in installed:
             continue
-        found.add((name, *sorted(extras)))
-        texts = [text for e in extras for text in ours.get(e, [])]
+        installed.add((name, *sorted(extras)))
+        texts = [text for e in extras for text in dependencies.get(e, [])]
         needed = texts if name == "userdp" else distribution(name).requires or []
         for requirement in map(Requirement, needed):
             marker = requirement.marker
             if not marker or any(marker.evaluate({"extra": e}) for e in extras):
                 pending.append(requirement)
-    return {name for name, *_ in found}
+    return {name for name, *_ in installed}
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_downloaded_chapter_installs_what_its_code_imports(name):
     """This includes imports of modules that come with it, and of `userdp`."""
-    beside = [path for file, path in downloads.needed(name).items() if file.endswith(".py")]
-    trees = [code(name), *(ast.parse(path.read_text("utf-8")) for path in beside)]
+    modules_of_book = [
+        path for file, path in downloads.needed_files(name).items() if file.endswith(".py")
+    ]
+    trees = [code(name), *(ast.parse(path.read_text("utf-8")) for path in modules_of_book)]
     names = {full for tree in trees for full in imported(tree).values()}
     modules = {full.partition(".")[0] for full in names}
     if any(full.startswith("userdp.release") for full in names):
         modules.add("opendp")
     owners = packages_distributions()
-    ours = {path.stem for path in beside} | {"myst_nb", "tools"}
-    foreign = {canonicalize_name(owners[m][0]) for m in modules - ours if m in owners}
+    not_installed = {path.stem for path in modules_of_book} | {"myst_nb", "tools"}
+    foreign = {canonicalize_name(owners[m][0]) for m in modules - not_installed if m in owners}
     assert foreign - installed_by(downloads.extra(name)) == set()
 
 
@@ -161,7 +163,7 @@ def files_of(source):
     return {path.resolve() for path in files.union(*(folder.iterdir() for folder in folders))}
 
 
-WRITTEN = {"aircraft-release.txt"}
+WRITTEN_BY_CHAPTERS = {"aircraft-release.txt"}
 """Files that a chapter reads after it has written them."""
 
 
@@ -181,24 +183,24 @@ def test_a_downloaded_chapter_contains_the_files_that_it_reads(name, base, tmp_p
     """Its cells unpack them into an empty folder, without packages, a clone or the site."""
     config = SimpleNamespace(**vars(CONFIG) | {"html_baseurl": base})
     _, *cells = downloads.opening(SimpleNamespace(config=config), name, "A title")
-    bare = [sys.executable, "-I", "-S", "-"]
+    isolated_python = [sys.executable, "-I", "-S", "-"]
     for cell in cells:
         assert not re.search("userdp|urllib|http", cell.source)
-        subprocess.run(bare, input=cell.source, text=True, cwd=tmp_path, check=True)
+        subprocess.run(isolated_python, input=cell.source, text=True, cwd=tmp_path, check=True)
     for file in files_named(name):
-        if file.name not in WRITTEN:
-            beside = file.relative_to(BOOK_FOLDER if BOOK_FOLDER in file.parents else ROOT)
-            assert (tmp_path / beside).read_bytes() == file.read_bytes()
+        if file.name not in WRITTEN_BY_CHAPTERS:
+            target = file.relative_to(BOOK_FOLDER if BOOK_FOLDER in file.parents else ROOT)
+            assert (tmp_path / target).read_bytes() == file.read_bytes()
 
 
 def test_a_downloaded_chapter_overwrites_no_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
-    kept = tmp_path / "data" / "aircraft-averages.csv"
-    kept.write_text("of the reader")
+    existing_file = tmp_path / "data" / "aircraft-averages.csv"
+    existing_file.write_text("of the reader")
     _, cell = downloads.opening(APP, "average", "A title")
     exec(cell.source, {})
-    assert kept.read_text() == "of the reader"
+    assert existing_file.read_text() == "of the reader"
 
 
 # --- Citations ------------------------------------------------------------------------------------
@@ -240,7 +242,7 @@ def test_citation_cff_has_the_known_addresses_and_follows_its_schema(
 ):
     for name, value in known.items():
         environment(name, value)
-    text = release.stamped(FILE, "1970-01-02", "1" * 40)
+    text = release.stamp_citation(FILE, "1970-01-02", "1" * 40)
     # Programs would file the companion under any other address.
     assert {*re.findall(r"\w+://[^\s\"']+", text)} == {*known.values()}
     (tmp_path / "CITATION.cff").write_text(text, "utf-8")
@@ -261,10 +263,10 @@ def test_citation_files_refer_to_the_paper_as_the_bibliography_does():
 
 
 def test_the_page_on_citing_shows_entries_for_the_paper_and_the_companion(environment):
-    shown = (ROOT / "book" / "cite.md").read_text("utf-8")
-    (lines,) = re.findall(r"\{literalinclude\} references.bib\n.*\n:lines: 1-(\d+)", shown)
-    listed = (ROOT / "book" / "references.bib").read_text("utf-8").splitlines()[: int(lines)]
-    assert [*parse_string("\n".join(listed), "bibtex").entries] == ["rameshwar2025bounding"]
+    page = (ROOT / "book" / "cite.md").read_text("utf-8")
+    (lines,) = re.findall(r"\{literalinclude\} references.bib\n.*\n:lines: 1-(\d+)", page)
+    entries = (ROOT / "book" / "references.bib").read_text("utf-8").splitlines()[: int(lines)]
+    assert [*parse_string("\n".join(entries), "bibtex").entries] == ["rameshwar2025bounding"]
     environment("USERDP_STAMP", f"{COMMIT} 5")
     environment("BOOK_URL", HOME)
     companion = configured().myst_substitutions["companion"]
@@ -327,7 +329,7 @@ def test_workflows_pin_one_version_of_each_action():
         for action, version in re.findall(r"uses: (\S+)@(.*)", path.read_text("utf-8")):
             pins.setdefault(action, set()).add(version)
     assert len(pins) > 5
-    assert {action: some for action, some in pins.items() if len(some) > 1} == {}
+    assert {action: versions for action, versions in pins.items() if len(versions) > 1} == {}
 
 
 # --- Releases -------------------------------------------------------------------------------------
@@ -416,8 +418,8 @@ def pinned(file, python):
     """The versions of packages that a file pins for a version of Python."""
     where = {"python_version": python, "python_full_version": f"{python}.0"}
     lines = re.findall(r"^[a-z][^#\\\n]*", (ROOT / file).read_text(), re.MULTILINE)
-    wanted = [r for r in map(Requirement, lines) if not r.marker or r.marker.evaluate(where)]
-    return {(canonicalize_name(r.name), str(r.specifier)) for r in wanted}
+    requirements = [r for r in map(Requirement, lines) if not r.marker or r.marker.evaluate(where)]
+    return {(canonicalize_name(r.name), str(r.specifier)) for r in requirements}
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])

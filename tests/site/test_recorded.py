@@ -14,19 +14,19 @@ from tools.ext import recorded
 from tools.ext.contents import ROOT, page, pages
 
 RECORDS = recorded.records()
-KEPT = [table for table, record in RECORDS.items() if "command" in record]
-WRITTEN = [table for table, record in RECORDS.items() if "cell" in record]
+MADE_BY_SCRIPTS = [table for table, record in RECORDS.items() if "command" in record]
+MADE_BY_CELLS = [table for table, record in RECORDS.items() if "cell" in record]
 
 
 def test_every_table_has_a_record_and_every_figure_a_table():
     assert set(RECORDS) == {path.stem for path in recorded.DATA.glob("*.csv")}
-    assert sorted(KEPT + WRITTEN) == sorted(RECORDS)
+    assert sorted(MADE_BY_SCRIPTS + MADE_BY_CELLS) == sorted(RECORDS)
     cells = [cell for name in pages() for cell in page(name).cells]
-    drawn = {cell.metadata.get("mystnb", {}).get("figure", {}).get("name") for cell in cells}
-    assert {figure for record in RECORDS.values() for _, figure in record["shown"]} == drawn
+    figures = {cell.metadata.get("mystnb", {}).get("figure", {}).get("name") for cell in cells}
+    assert {figure for record in RECORDS.values() for _, figure in record["shown"]} == figures
 
 
-@pytest.mark.parametrize("table", WRITTEN)
+@pytest.mark.parametrize("table", MADE_BY_CELLS)
 def test_a_recorded_seed_is_that_of_the_page(table):
     record = RECORDS[table]
     cells = page(record["page"]).cells
@@ -34,7 +34,7 @@ def test_a_recorded_seed_is_that_of_the_page(table):
     assert record["seed"] is None or str(record["seed"]) in code.replace("_", "")
 
 
-@pytest.mark.parametrize("table", KEPT)
+@pytest.mark.parametrize("table", MADE_BY_SCRIPTS)
 def test_a_stored_table_is_the_one_that_the_script_wrote(table):
     content = (recorded.DATA / f"{table}.csv").read_bytes()
     assert RECORDS[table]["sha256"] == hashlib.sha256(content).hexdigest()
@@ -124,9 +124,9 @@ def test_the_archive_holds_the_data_folder_and_is_reproducible(tmp_path):
         folder.mkdir()
         recorded.pack(SimpleNamespace(outdir=folder))
         archives.append(folder / recorded.ARCHIVE)
-    one, two = archives
-    assert one.read_bytes() == two.read_bytes()
-    with ZipFile(one) as archive:
+    first, second = archives
+    assert first.read_bytes() == second.read_bytes()
+    with ZipFile(first) as archive:
         assert sorted(archive.namelist()) == sorted([*FILES, recorded.PACKAGE.name])
         content = archive.read("figure-1.csv")
     assert content == (recorded.DATA / "figure-1.csv").read_bytes()

@@ -9,7 +9,7 @@ from plotting import LOOKS
 from provenance import write_table
 
 import userdp as ud
-from tools.ext.tables import TABLE, tidied
+from tools.ext.tables import TABLE, tidy_table
 
 FRAME = pd.DataFrame({"mechanism": ["a", "b"], "error": [2.0, 3.0], "share": [-0.0, 1 / 3]})
 
@@ -94,8 +94,8 @@ def test_no_two_mechanisms_look_alike():
     """A guarantee has the colour of its mechanism; markers and lines differ even in grey."""
     looks = [look for name, look in LOOKS.items() if name != "guarantee"]
     assert len({to_hex(look["color"]) for look in looks}) == len(looks)
-    for what in ("marker", "linestyle"):
-        assert len({str(look[what]) for look in LOOKS.values()}) == len(LOOKS)
+    for key in ("marker", "linestyle"):
+        assert len({str(look[key]) for look in LOOKS.values()}) == len(LOOKS)
 
 
 @pytest.mark.parametrize("name", LOOKS)
@@ -109,7 +109,7 @@ def test_each_line_has_enough_contrast_to_white(name):
 
 
 def on_a_page(frame):
-    return BeautifulSoup(TABLE.sub(tidied, frame.to_html(border=1)), "html.parser")
+    return BeautifulSoup(TABLE.sub(tidy_table, frame.to_html(border=1)), "html.parser")
 
 
 def test_on_a_page_tables_have_no_row_numbers_but_keep_a_named_index():

@@ -40,12 +40,12 @@ def bias():
 
 def worst_dataset():
     """All samples at U, for one user whose samples are all clipped to U."""
-    one, to_the_top = ud.Contributions([1], ONE), ud.Clipping([ONE], [ONE])
+    user, to_the_top = ud.Contributions([1], ONE), ud.Clipping([ONE], [ONE])
     at_the_top = abs(oracle.project(ONE, ONE, ONE) - ONE)
     return (
         at_the_top,
         oracle.largest_bias([1], ONE, to_the_top),
-        ud.worst_case_bias(one, to_the_top),
+        ud.worst_case_bias(user, to_the_top),
     )
 
 
@@ -117,10 +117,10 @@ def test_in_repaired_statements_a_step_fails_and_the_statement_holds(row):
 def test_on_a_half_open_range_no_neighbours_attain_the_sensitivity():
     """Samples from (0, U] come arbitrarily close to 0, but do not attain it."""
     users = ud.Contributions([2, 1], ONE)
-    for least in (HALF, Fraction(1, 10**6), Fraction(1, 10**30)):
-        moved = (users.max_count * (ONE - least)) / users.total
-        assert moved < ud.sensitivity(users)
-    assert ud.sensitivity(users) - moved < Fraction(1, 10**29)
+    for smallest in (HALF, Fraction(1, 10**6), Fraction(1, 10**30)):
+        change = (users.max_count * (ONE - smallest)) / users.total
+        assert change < ud.sensitivity(users)
+    assert ud.sensitivity(users) - change < Fraction(1, 10**29)
 
 
 def two_ranks():
@@ -141,7 +141,7 @@ def two_exponents():
 def two_collections():
     """The optimal error at eps = 1 on the geometric and on the extreme-valued collection."""
     users = ud.geometric_collection(6, 65), ud.extreme_collection(101, 10, 65)
-    return tuple(ud.optimal_error(some, 1) for some in users)
+    return tuple(ud.optimal_error(collection, 1) for collection in users)
 
 
 AMBIGUOUS = {
@@ -154,8 +154,8 @@ AMBIGUOUS = {
 
 @pytest.mark.parametrize("row", AMBIGUOUS)
 def test_two_readings_of_an_ambiguous_statement_differ(row):
-    one, other = AMBIGUOUS[row]()
-    assert one != other
+    first, second = AMBIGUOUS[row]()
+    assert first != second
 
 
 # Statements whose wording claims more than holds; the tests named in the ledger show both.
@@ -178,5 +178,5 @@ VERDICTS = {
 
 
 def test_every_verdict_agrees_with_its_evidence():
-    found = {row["id"]: row["verdict"] for row in ledger()}
-    assert found == dict.fromkeys(found, "holds") | VERDICTS
+    verdicts = {row["id"]: row["verdict"] for row in ledger()}
+    assert verdicts == dict.fromkeys(verdicts, "holds") | VERDICTS

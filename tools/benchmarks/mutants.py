@@ -1,4 +1,4 @@
-"""Count which of a seeded random sample of mutants of `userdp` the tests notice.
+"""Count how many mutants of `userdp`, of a seeded random sample, the tests notice.
 
 mutmut changes one operator, number, name or argument of a function, and runs the tests that call
 the function until one fails. A mutant is noticed if a test fails or hangs. The settings of mutmut
@@ -32,8 +32,8 @@ def run(*names: str) -> None:
 def outcomes(package: str) -> dict[str, int | None]:
     """Return the exit code of each mutant of a package by name; None if it was not tested."""
     folder = MUTANTS / package.replace(".", "/")
-    found = (json.loads(path.read_text("utf-8")) for path in folder.glob("*.meta"))
-    return dict(sorted(pair for each in found for pair in each["exit_code_by_key"].items()))
+    files = (json.loads(path.read_text("utf-8")) for path in folder.glob("*.meta"))
+    return dict(sorted(pair for outcome in files for pair in outcome["exit_code_by_key"].items()))
 
 
 def counts() -> Iterator[Row]:

@@ -27,9 +27,9 @@ def run(recipes, task, users, values):
         calls = [(users, values[i]) for i in datasets]
     for call in calls:
         start = time.perf_counter()
-        released = function(*call, *task["arguments"])
+        output = function(*call, *task["arguments"])
         seconds.append(time.perf_counter() - start)
-        releases += released if isinstance(released, list) else [released]
+        releases += output if isinstance(output, list) else [output]
     assert len(releases) == trials, "a library should release something for every dataset"
     return [float(x) for x in releases], min(seconds) * len(calls) / trials
 
@@ -37,12 +37,12 @@ def run(recipes, task, users, values):
 if __name__ == "__main__":
     name, package, data, tasks, answers = sys.argv[1:]
     recipes = importlib.import_module(f"recipes.with_{name}")
-    found = {"version": version(package), "python": platform.python_version()}
-    found["numpy"], found["answers"] = np.__version__, []
+    results = {"version": version(package), "python": platform.python_version()}
+    results["numpy"], results["answers"] = np.__version__, []
     with np.load(data) as arrays:
         for task in json.loads(Path(tasks).read_text()):
             users, values = (arrays[f"{task['dataset']}_{part}"] for part in ("users", "values"))
             releases, seconds = run(recipes, task, users, values - task["centre"])
-            found["answers"].append({"releases": releases, "seconds": seconds})
+            results["answers"].append({"releases": releases, "seconds": seconds})
             print(name, task["function"], task["dataset"], task["arguments"], flush=True)
-    Path(answers).write_text(json.dumps(found))
+    Path(answers).write_text(json.dumps(results))

@@ -48,41 +48,41 @@ def flights():
 
 def datasets():
     """Return the user of each record, the values (one dataset per row), and the public bound."""
-    found = {}
-    for name, users, law, upper in (
+    data = {}
+    for name, users, sampler, upper in (
         ("geometric", ud.geometric_collection(6, 65), ud.uniform_sums, 65),
         ("extreme", ud.extreme_collection(101, 10, 65), ud.gaussian_sums, 65),
     ):
-        each = ud.Contributions(np.ones(users.total, dtype=int), upper)
-        values = law(each, TRIALS["collections"], rng=SEED)
-        found[name] = np.repeat(np.arange(users.n_users), users.counts), values, upper
+        single_samples = ud.Contributions(np.ones(users.total, dtype=int), upper)
+        values = sampler(single_samples, TRIALS["collections"], rng=SEED)
+        data[name] = np.repeat(np.arange(users.n_users), users.counts), values, upper
     aircraft, speeds = flights()
-    found["flights"] = aircraft, speeds[None], 800
+    data["flights"] = aircraft, speeds[None], 800
     # All values are 0, so a release is just the noise.
-    found["zeros"] = np.arange(100), np.zeros((1, 100)), 1
-    return found
+    data["zeros"] = np.arange(100), np.zeros((1, 100)), 1
+    return data
 
 
 def best_few(users, values, upper, eps):
     """Find the k with the smallest average error, on data that are private in practice."""
     counts = np.bincount(users)
     order = np.lexsort((np.random.default_rng(SEED).random(users.size), users))
-    place = np.arange(users.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    position = np.arange(users.size) - np.repeat(np.cumsum(counts) - counts, counts)
     values = values[:200, order]
     errors = {}
     for k in np.unique(np.geomspace(1, counts.max(), 60).astype(int)):
-        kept = values[:, place < k]
-        bias = kept.mean(axis=1) - values.mean(axis=1)
-        errors[int(k)] = ud.noisy_error(bias, upper * k / kept.shape[1] / eps).mean()
+        chosen = values[:, position < k]
+        bias = chosen.mean(axis=1) - values.mean(axis=1)
+        errors[int(k)] = ud.noisy_error(bias, upper * k / chosen.shape[1] / eps).mean()
     return min(errors, key=errors.get)
 
 
-def tasks(name, found):
+def tasks(name, data):
     """List the tasks of a library, with the columns that describe them."""
-    listed = []
+    task_list = []
     slower = SLOWER.get(name, {})
     for dataset, budgets in EPS.items():
-        rows, values, upper = found[dataset]
+        rows, values, upper = data[dataset]
         users = ud.Contributions(np.bincount(rows), upper)
         kind = "flights" if dataset == "flights" else "collections"
         for eps in budgets:
@@ -98,13 +98,13 @@ def tasks(name, found):
             for setting, function, value, arguments in settings:
                 centre = upper / 2 if setting == "recipe" else 0
                 task = dataset, eps, setting, value, function, arguments, centre
-                listed.append((*task, slower.get(kind, TRIALS[kind])))
-    # A library's noise for a budget of 1 by default, without a setting for replacing; most recipes
-    # halve the budget.
-    if name != "opendp":  # which requires the distance
+                task_list.append((*task, slower.get(kind, TRIALS[kind])))
+    # The default noise of a library for a budget of 1, without a setting for replacement. Most
+    # recipes halve the budget, so they are given 2.
+    if name != "opendp":  # OpenDP has no default: it requires the distance
         arguments = [1.0, 1.0 if name == "diffprivlib" else 2.0]
-        listed.append(("zeros", 1, "untold", 1, "bounded_sum", arguments, 0, 2000))
-    return [dict(zip(TASK, task, strict=True)) for task in listed]
+        task_list.append(("zeros", 1, "untold", 1, "bounded_sum", arguments, 0, 2000))
+    return [dict(zip(TASK, task, strict=True)) for task in task_list]
 
 
 def estimates(task, releases, rows, values, upper):
@@ -126,26 +126,26 @@ def install(name):
     """Create the environment of a library if it does not exist; return its interpreter."""
     python = HOME / name / "bin" / "python"
     package, requirements = PEERS[name]
-    wanted = " ".join(requirements)
+    requested = " ".join(requirements)
     stamp = HOME / name / "installed"
-    if not (stamp.exists() and stamp.read_text() == wanted):
+    if not (stamp.exists() and stamp.read_text() == requested):
         subprocess.run([sys.executable, "-m", "venv", "--clear", HOME / name], check=True)
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, *requirements], check=True, capture_output=True, text=True)
-        stamp.write_text(wanted)
+        stamp.write_text(requested)
     return python, package
 
 
-def measure(name, found, data):
+def measure(name, inputs, data):
     """Run the tasks of a library unless their results are stored; return its versions and rows."""
     python, package = install(name)
-    listed = tasks(name, found)
-    wanted, answers = HOME / f"{name}-tasks.json", HOME / f"{name}-answers.json"
-    text = json.dumps(listed)
-    if not (answers.exists() and wanted.read_text() == text):
-        wanted.write_text(text)
+    task_list = tasks(name, inputs)
+    stored_tasks, answers = HOME / f"{name}-tasks.json", HOME / f"{name}-answers.json"
+    text = json.dumps(task_list)
+    if not (answers.exists() and stored_tasks.read_text() == text):
+        stored_tasks.write_text(text)
         answers.unlink(missing_ok=True)
-        worker = [python, HERE / "peer_worker.py", name, package, data, wanted, answers]
+        worker = [python, HERE / "peer_worker.py", name, package, data, stored_tasks, answers]
         quiet = dict(os.environ, PYTHONWARNINGS="ignore")
         with (HOME / f"{name}.log").open("w") as log:
             subprocess.run(worker, check=True, cwd=HOME, env=quiet, stderr=log)
@@ -155,12 +155,12 @@ def measure(name, found, data):
             kind: seconds(
                 partial(release.private_mean, users, values[0], lower=0, upper=upper, budget=1), 5
             )
-            for kind, (users, values, upper) in found.items()
+            for kind, (users, values, upper) in inputs.items()
         }
         answers.write_text(json.dumps(result))
     rows = []
-    for task, answer in zip(listed, result["answers"], strict=True):
-        users, values, upper = found[task["dataset"]]
+    for task, answer in zip(task_list, result["answers"], strict=True):
+        users, values, upper = inputs[task["dataset"]]
         errors = estimates(task, answer["releases"], users, values, upper)
         spread = errors.std(ddof=1) / errors.size**0.5
         times = answer["seconds"] / result["ours"][task["dataset"]]
@@ -175,14 +175,14 @@ def measure(name, found, data):
 def main():
     """Measure every library that can be installed."""
     HOME.mkdir(exist_ok=True)
-    found, data = datasets(), HOME / "data.npz"
-    arrays = {f"{name}_users": users for name, (users, _, _) in found.items()}
-    arrays |= {f"{name}_values": values for name, (_, values, _) in found.items()}
+    inputs, data = datasets(), HOME / "data.npz"
+    arrays = {f"{name}_users": users for name, (users, _, _) in inputs.items()}
+    arrays |= {f"{name}_values": values for name, (_, values, _) in inputs.items()}
     np.savez(data, **arrays)
     versions, measured = [], []
     for name, (_, requirements) in PEERS.items():
         try:
-            version, rows = measure(name, found, data)
+            version, rows = measure(name, inputs, data)
         except subprocess.CalledProcessError as error:
             reason = (error.stderr or f"see {name}.log").strip().splitlines()[-1]
             versions.append([name, " ".join(requirements), "", "", "", f"did not run: {reason}"])

@@ -157,7 +157,7 @@ def closed_form() -> Iterable[Row]:
         yield "closed form against HiGHS", f"L = {10**exponent:,}", faster(seconds(solve) / fast)
 
 
-def imported() -> dict[str, int]:
+def import_times() -> dict[str, int]:
     """Return the cumulative times of the modules that `import userdp` loads, in a new process."""
     command = [sys.executable, "-X", "importtime", "-c", "import userdp"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stderr
@@ -167,12 +167,12 @@ def imported() -> dict[str, int]:
 
 def imports() -> Iterable[Row]:
     """Measure `import userdp`, which of other libraries loads numpy alone."""
-    runs = [imported() for _ in range(25)]
-    whole, numpy = (min(run[module] for run in runs) for module in ("userdp", "numpy"))
-    yield "all of it, against numpy alone", f"{whole / numpy:.2g} times"
-    yield "share of numpy", f"{100 * numpy / whole:.0f} %"
-    rest = whole - numpy
-    yield "share of userdp itself and the standard library", f"{100 * rest / whole:.0f} %"
+    runs = [import_times() for _ in range(25)]
+    total, numpy = (min(run[module] for run in runs) for module in ("userdp", "numpy"))
+    yield "all of it, against numpy alone", f"{total / numpy:.2g} times"
+    yield "share of numpy", f"{100 * numpy / total:.0f} %"
+    rest = total - numpy
+    yield "share of userdp itself and the standard library", f"{100 * rest / total:.0f} %"
 
 
 def write_machine(name: str, command: str) -> None:

@@ -38,12 +38,12 @@ def arrays() -> Iterator[Row]:
     """Compare with numpy's grouped sum, which is not private."""
     rng = np.random.default_rng(SEED)
     users, values = rng.integers(0, 10**5, 10**7), rng.uniform(0, U, 10**7)
-    bare = partial(np.bincount, users, weights=values)
+    grouped_sum = partial(np.bincount, users, weights=values)
     private = partial(release.private_mean, users, values, lower=0, upper=U, budget=1)
     private()  # import its modules before timing
     # Alternate, so that other load on the machine slows both.
-    turns = np.array([(seconds(private), seconds(bare)) for _ in range(3 * REPEATS)])
-    time_ratio = np.divide(*turns.min(axis=0))
+    timings = np.array([(seconds(private), seconds(grouped_sum)) for _ in range(3 * REPEATS)])
+    time_ratio = np.divide(*timings.min(axis=0))
     tracemalloc.start()
     private()
     memory_ratio = 1 + tracemalloc.get_traced_memory()[1] / (users.nbytes + values.nbytes)
@@ -96,7 +96,7 @@ def tasks_of_spark(path: str) -> dict[str, Task]:
 
 
 TASKS = {"DuckDB": tasks_of_duckdb, "Spark": tasks_of_spark}
-TASKS_OF = {
+TASK_NAMES = {
     "DuckDB": ("private mean", "bare grouped sum", "bare average"),
     "Spark": ("private mean", "bare grouped sum"),
 }
@@ -122,16 +122,16 @@ def run_task(engine: str, task: str, path: str) -> tuple[float, float]:
     return shortest, peak
 
 
-def in_turns(engine: str, path: str) -> dict[str, tuple[float, float]]:
+def run_alternately(engine: str, path: str) -> dict[str, tuple[float, float]]:
     """Run each task in its own processes, alternating; return shortest times and smallest peaks.
 
     The tasks alternate so that other load on the machine slows all of them.
     """
-    found: dict[str, list[tuple[float, float]]] = {}
-    for task in 2 * TASKS_OF[engine]:
-        with get_context("spawn").Pool(1) as fresh:
-            found.setdefault(task, []).append(fresh.apply(run_task, (engine, task, path)))
-    return {task: tuple(map(min, zip(*runs, strict=True))) for task, runs in found.items()}
+    results: dict[str, list[tuple[float, float]]] = {}
+    for task in 2 * TASK_NAMES[engine]:
+        with get_context("spawn").Pool(1) as pool:
+            results.setdefault(task, []).append(pool.apply(run_task, (engine, task, path)))
+    return {task: tuple(map(min, zip(*runs, strict=True))) for task, runs in results.items()}
 
 
 def large_files() -> Iterator[Row]:
@@ -145,12 +145,12 @@ def large_files() -> Iterator[Row]:
             path = Path(folder) / "records.parquet"
             make_file(path, n_records, n_users)
             size = path.stat().st_size
-            found = in_turns(engine, str(path))
+            results = run_alternately(engine, str(path))
         setting = f"{n_records:,} records of {n_users:,} users, Parquet, {engine}"
-        time, peak = found.pop("private mean")
-        for task, (bare, _) in found.items():
+        time, peak = results.pop("private mean")
+        for task, (bare, _) in results.items():
             yield f"time, against the {task}", setting, f"{time / bare:.2g} times"
-        bare_peak = found["bare grouped sum"][1]
+        bare_peak = results["bare grouped sum"][1]
         yield (
             "peak memory, against the bare grouped sum",
             setting,
@@ -183,13 +183,13 @@ def growth() -> Iterator[Row]:
     users, values = rng.integers(0, 10**3, n), rng.uniform(0, U, n)
     unit = median(times(lambda: np.bincount(users, weights=values)))
     with TemporaryDirectory() as folder:
-        for number, (grows, n_records, n_users) in enumerate(tqdm(sizes, disable=None)):
+        for number, (quantity, n_records, n_users) in enumerate(tqdm(sizes, disable=None)):
             path = Path(folder) / f"{number}.parquet"
             make_file(path, n_records, n_users)
             for engine, data in engines(path):
-                found = [t / unit for t in times(partial(private_mean, data=data))]
-                cost = (f"{x:.3g}" for x in (found[0], median(found), found[-1]))
-                yield grows, engine, n_records, n_users, *cost
+                ratios = [t / unit for t in times(partial(private_mean, data=data))]
+                cost = (f"{x:.3g}" for x in (ratios[0], median(ratios), ratios[-1]))
+                yield quantity, engine, n_records, n_users, *cost
 
 
 if __name__ == "__main__":

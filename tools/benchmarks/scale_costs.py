@@ -53,7 +53,7 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # on Linux in KiB
 
 
-def grown_by_duckdb(ids: str, n_records: int, n_users: int, threads: int) -> int:
+def growth_with_duckdb(ids: str, n_records: int, n_users: int, threads: int) -> int:
     """Return the growth of a process's memory while DuckDB makes a tally and runs the queries."""
     connection = ibis.duckdb.connect(threads=threads, temp_directory="")
     connection.raw_sql("SET enable_progress_bar = false")
@@ -71,8 +71,8 @@ def duckdb_memory() -> Iterator[Row]:
     # Not used to fit the cost model, but to test its predictions.
     cases += [("whole numbers", 3 * 10**7, 5 * 10**6, 2), ("whole numbers", 2 * 10**7, 10**7, 4)]
     for case in cases:
-        with get_context("spawn").Pool(1) as fresh:
-            yield "memory of DuckDB", *case, fresh.apply(grown_by_duckdb, case)
+        with get_context("spawn").Pool(1) as pool:
+            yield "memory of DuckDB", *case, pool.apply(growth_with_duckdb, case)
 
 
 def spark_session() -> SparkSession:
@@ -90,8 +90,8 @@ def shuffles(session: SparkSession) -> list[tuple[int, int]]:
     everything = gateway.jvm.java.util.ArrayList()
     no_quantiles = gateway.new_array(gateway.jvm.double, 0)
     stages = store.stageList(everything, False, False, no_quantiles, everything)
-    found = [stages.apply(i) for i in range(stages.size())]
-    return [(stage.shuffleWriteRecords(), stage.shuffleWriteBytes()) for stage in found]
+    summaries = [stages.apply(i) for i in range(stages.size())]
+    return [(stage.shuffleWriteRecords(), stage.shuffleWriteBytes()) for stage in summaries]
 
 
 def files_and_spark() -> Iterator[Row]:
@@ -107,8 +107,8 @@ def files_and_spark() -> Iterator[Row]:
             table = ibis.pyspark.connect(session).read_parquet(path)
             rules = Rules(read_grid(0, U))
             with read_tally("user", "value", table, rules):
-                kept = session.sparkContext._jsc.sc().getRDDStorageInfo()
-                yield "kept by Spark", *case, 2, sum(part.memSize() for part in kept)
+                cached = session.sparkContext._jsc.sc().getRDDStorageInfo()
+                yield "kept by Spark", *case, 2, sum(part.memSize() for part in cached)
         rows, size = max(shuffles(session))
         yield "rows shuffled by Spark", *case, 2, rows
         yield "shuffled by Spark", *case, 2, size
@@ -118,7 +118,7 @@ def files_and_spark() -> Iterator[Row]:
 
 
 def calling_process() -> Iterator[Row]:
-    """Trace Python's allocations for increasing numbers of users, and of different counts."""
+    """Trace Python's allocations for increasing numbers of users, and of distinct counts."""
     connection = ibis.duckdb.connect()
     private_mean = partial(release.private_mean, "user", "value", lower=0, upper=U, budget=1)
     # User k has k records.
@@ -126,14 +126,14 @@ def calling_process() -> Iterator[Row]:
     cases = [("users", f"i % {n}", 2 * n) for n in (10**5, 10**7)]
     cases += [("sizes", triangle, k * (k + 1) // 2) for k in (500, 2500)]
     private_mean(data=ibis.memtable({"user": [1], "value": [1.0]}))  # import before tracing
-    for grows, user, n_records in cases:
+    for quantity, user, n_records in cases:
         query = f"SELECT {user} AS user, 1.0 AS value FROM range({n_records}) rows(i)"
         connection.raw_sql(f"CREATE OR REPLACE VIEW records AS {query}")
         tracemalloc.start()
         result = private_mean(data=connection.table("records"))
         peak_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        what = f"calling process, {grows} grow"
+        what = f"calling process, {quantity} grow"
         yield what, "whole numbers", result.n_records, result.n_users, 2, peak_bytes
 
 

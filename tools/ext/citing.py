@@ -34,14 +34,14 @@ def entry(config, page="", title="", url=""):
 
 def tags(config, title, url):
     """Return the tags by which a reference manager recognises a page of the book."""
-    known = {
+    values = {
         "title": title or config.html_title,
         "author": config.author,
         "publication_date": config.copyright,
         "inbook_title": title and config.html_title,
         "public_url": url,
     }
-    lines = (f'<meta name="citation_{k}" content="{escape(v)}">' for k, v in known.items() if v)
+    lines = (f'<meta name="citation_{k}" content="{escape(v)}">' for k, v in values.items() if v)
     return "\n".join(lines)
 
 

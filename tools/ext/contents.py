@@ -43,12 +43,12 @@ def code(name):
 
 def imported(tree):
     """Return the full names of what code imports, by the names under which it uses them."""
-    found = {}
+    names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            found |= {a.asname or a.name: f"{package}{a.name}" for a in node.names}
-    return found
+            names |= {a.asname or a.name: f"{package}{a.name}" for a in node.names}
+    return names
 
 
 @cache

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 SHORTEST, LONGEST = 60, 300
 CLAIM = re.compile(r"^The (?:claim|result)(?: \((?:[^()]|\([^()]*\))*\))?\. *")
-GENERAL = re.compile(r'(?<=<meta content=")[^"]*(?=" name="description")')
+DESCRIPTION = re.compile(r'(?<=<meta content=")[^"]*(?=" name="description")')
 
 
 def first_words(html):
@@ -31,27 +31,27 @@ def first_words(html):
 
 def tags(title, description, base, url):
     """Return the tags from which a preview of a link is made."""
-    known = {
+    values = {
         "type": "article",
         "title": title,
         "description": description,
         "url": url,
         "image": base and f"{base}_static/landing.png",
     }
-    lines = (f'<meta property="og:{k}" content="{escape(v)}">' for k, v in known.items() if v)
+    lines = (f'<meta property="og:{k}" content="{escape(v)}">' for k, v in values.items() if v)
     return "\n".join(lines)
 
 
 def describe(app, name, template, context, page):
     """Describe a page of the book in its head."""
-    general = GENERAL.search(context.get("metatags", ""))
+    general = DESCRIPTION.search(context.get("metatags", ""))
     if not (page and general):  # the search, an index, or a page that is not a chapter
         return
     description, title = general[0], app.config.html_title
     if name != app.config.root_doc:
         description = first_words(context["body"])
         title = f"{app.env.titles[name].astext()} | {title}"
-    context["metatags"] = GENERAL.sub(lambda _: escape(description), context["metatags"])
+    context["metatags"] = DESCRIPTION.sub(lambda _: escape(description), context["metatags"])
     url, base = context.get("pageurl") or "", app.config.html_baseurl
     context["metatags"] += "\n" + tags(title, description, base, url)
 

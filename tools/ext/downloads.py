@@ -63,7 +63,7 @@ COPIES = {}
 """The copies of the chapters, by name."""
 
 
-def needed(name):
+def needed_files(name):
     """Return the files that a chapter needs from the repository, by their names beside its copy.
 
     These are the files that it reads, the modules of its folder that it imports, and the files that
@@ -76,11 +76,11 @@ def needed(name):
     files = {path.name: path for path in modules}
     for text in QUOTED.findall("\n".join(source)):
         path = BOOK / text
-        found = [path] if path.is_file() else sorted(path.glob("*"))
-        for file in (one.resolve() for one in found):
+        paths = [path] if path.is_file() else sorted(path.glob("*"))
+        for file in (path.resolve() for path in paths):
             # Files from outside the book are also written beside the copy.
-            beside = file.relative_to(BOOK if file.is_relative_to(BOOK) else ROOT)
-            files[beside.as_posix()] = file
+            target = file.relative_to(BOOK if file.is_relative_to(BOOK) else ROOT)
+            files[target.as_posix()] = file
     return files
 
 
@@ -107,7 +107,7 @@ def opening(app, name, title):
     fields = {"title": title, "book": app.config.html_title, "version": version(), "link": link}
     first = HEAD.format(package=package, where=where, **fields)
     cells = [nbformat.v4.new_markdown_cell(first, id="about-this-copy")]
-    if files := needed(name):
+    if files := needed_files(name):
         lines = "\n".join(f'    "{file}": "{packed(path)}",' for file, path in files.items())
         cell = nbformat.v4.new_code_cell(
             UNPACK.format(files=lines).rstrip(), id="files-of-the-book"
@@ -139,12 +139,12 @@ def make_copy(app, tree, docname):
     numbers = env.toc_fignumbers.get(docname, {})
     numbers = numbers | {"section": env.toc_secnumbers.get(docname, {})}
     titles = {PurePosixPath(page).name: title.astext() for page, title in env.titles.items()}
-    texts = Writer(address, numbers, titles).cells(tree)
+    prose_of_cells = Writer(address, numbers, titles).cells(tree)
     chapter = nbformat.from_dict(page(name))
     cells = []
-    for number, old in enumerate(chapter.cells):
-        cell = nbformat.from_dict(old)
-        prose = texts.get(number, "")
+    for number, stored_cell in enumerate(chapter.cells):
+        cell = nbformat.from_dict(stored_cell)
+        prose = prose_of_cells.get(number, "")
         if cell.cell_type == "code":
             cell.source = GLUE.sub(NO_GLUE, cell.source.replace('"../', '"'))
             # Records of tables and glued values are for the book only.

@@ -43,7 +43,7 @@ COMPONENTS = {
 }
 FONTS = "mathjax/stix2"
 STYLES = "_static/formulas.css"
-SMALL = 4096  # bytes; smaller fonts are inlined in the style sheet
+INLINE_LIMIT = 4096  # bytes; smaller fonts are inlined in the style sheet
 
 # Until the fonts have loaded, this font gives glyphs the same vertical position: like the first
 # font in each glyph's list (see `write_styles_and_fonts`), it extends as far above the line as
@@ -97,11 +97,11 @@ def engine():
     """Return a JavaScript engine that has loaded MathJax."""
     context = quickjs.Context()
     read = lambda component: (MATHJAX / component).with_suffix(".js").read_text("utf-8")  # noqa: E731
-    loaded = f"MathJax.loader.preLoaded(...{json.dumps([*COMPONENTS])});"
+    preload = f"MathJax.loader.preLoaded(...{json.dumps([*COMPONENTS])});"
     ranges = sorted((MATHJAX / "stix2" / "dynamic").glob("*.js"))
     start = START % json.dumps({file.stem: file.read_text("utf-8") for file in ranges})
     components = map(read, COMPONENTS.values())
-    for code in (CONFIGURATION % FONTS, read("startup"), loaded, *components, start):
+    for code in (CONFIGURATION % FONTS, read("startup"), preload, *components, start):
         context.eval(f"{code}\n0")
     return context
 
@@ -200,19 +200,19 @@ def write_styles_and_fonts(app, error):
     for font in sorted((out / FONTS).glob("*.woff")):
         name = font.stem.rpartition("-")[2].upper()
         if name in used_characters:
-            known = TTFont(font).getBestCmap()
-            for missing in [c for c in used_characters[name] if ord(c) not in known]:
+            available = TTFont(font).getBestCmap()
+            for missing in [c for c in used_characters[name] if ord(c) not in available]:
                 formula = used_characters[name][missing]
                 raise ExtensionError(f"{font.name} lacks {missing!r} of {formula!r}")
             text = f"--text={''.join(sorted(used_characters[name]))}"
             subset.main([str(font), text, "--flavor=woff", f"--output-file={font}"])
             address = f"../{FONTS}/{font.name}"
-            if small := font.stat().st_size < SMALL:
+            if is_inline := font.stat().st_size < INLINE_LIMIT:
                 encoded = base64.b64encode(font.read_bytes()).decode()
                 address = f"data:font/woff;base64,{encoded}"
             source = f'src: url("{address}") format("woff")'
             styles += f"\n@font-face {{ font-family: MJX-STX-{name}; {source}; }}\n"
-        if name not in used_characters or small:
+        if name not in used_characters or is_inline:
             font.unlink()
     (out / STYLES).write_text(styles, "utf-8")
 

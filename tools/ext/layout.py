@@ -58,11 +58,11 @@ class Figures(SphinxTransform):
         layer = self.env.docname.rpartition("/")[2]
         live = nodes.container(classes=["live-picture"])
         figure.parent.replace(figure, live)  # `replace_self` would move its names to `live`
-        opened, closed = (
+        start_tag, end_tag = (
             nodes.raw("", tag, format="html")
             for tag in (f'{LIVE} layer="{layer}">', "</clip-picture>")
         )
-        live += [opened, figure, closed]
+        live += [start_tag, figure, end_tag]
 
     def move_to_front(self, cell):
         """Move the figure of a cell before the first cell or section of its page."""
@@ -99,17 +99,17 @@ class Lines(SphinxPostTransform):
         """Change a page's tree."""
         for formula in list(self.document.findall(nodes.math)):
             line = formula.parent
-            place = line.index(formula)
-            sides = line[:place][-1:], line[place + 1 :][:1]
+            position = line.index(formula)
+            sides = line[:position][-1:], line[position + 1 :][:1]
             before, after = (s[0] if s and isinstance(s[0], nodes.Text) else "" for s in sides)
-            opened, closed = re.search(BEFORE, before)[0], re.match(AFTER, after)[0]
-            if (opened or closed) and len(formula.astext()) <= LONGEST:
-                if opened:
-                    line[place - 1] = nodes.Text(before.removesuffix(opened))
-                if closed:
-                    line[place + 1] = nodes.Text(after.removeprefix(closed))
-                line[place] = nodes.inline("", opened, formula, nodes.Text(closed))
-                line[place]["classes"] = ["whole"]
+            opening, closing = re.search(BEFORE, before)[0], re.match(AFTER, after)[0]
+            if (opening or closing) and len(formula.astext()) <= LONGEST:
+                if opening:
+                    line[position - 1] = nodes.Text(before.removesuffix(opening))
+                if closing:
+                    line[position + 1] = nodes.Text(after.removeprefix(closing))
+                line[position] = nodes.inline("", opening, formula, nodes.Text(closing))
+                line[position]["classes"] = ["whole"]
 
 
 def set_image_attributes(app, name, template, context, page):

@@ -23,7 +23,7 @@ TAGS = {nodes.superscript: "sup", nodes.subscript: "sub"}
 LISTS = {"record", "reference"}
 """Pages of many entries. Links to them name the entry; the page's title would add nothing."""
 LINES_PER_CELL = 10_000
-"""MyST-NB numbers the lines of cell n, counted from 0, from (n + 1) times this number on."""
+"""MyST-NB numbers the lines of cell n, counted from 0, starting at (n + 1) times this number."""
 
 
 def cell_number(node):
@@ -61,10 +61,10 @@ class Writer:
 
     def link(self, node):
         """Return a link, or its text if its address is unknown."""
-        file = isinstance(node, addnodes.download_reference)
-        text = node.astext() if file else self.words(node)
+        is_download = isinstance(node, addnodes.download_reference)
+        text = node.astext() if is_download else self.words(node)
         target = node.get("refuri") or f"#{node.get('refid', '')}"
-        if file:
+        if is_download:
             target = f"../_downloads/{node['filename']}" if "filename" in node else ""
         if target and (self.address or re.match(r"\w+:", target)):
             return f"[{text}]({urljoin(self.address, target)})"
@@ -191,14 +191,14 @@ class Writer:
 
     def cells(self, page):
         """Return the Markdown of each cell that has text, by the number of the cell."""
-        found = {}
+        texts_of_cell = {}
 
         def walk(parts):
             for part in parts:
                 if isinstance(part, nodes.section):
                     walk(part.children)
                 elif text := self.block(part):
-                    found.setdefault(cell_number(part), []).append(text)
+                    texts_of_cell.setdefault(cell_number(part), []).append(text)
 
         walk(page.children)
-        return {number: "\n\n".join(texts) for number, texts in found.items()}
+        return {number: "\n\n".join(blocks) for number, blocks in texts_of_cell.items()}

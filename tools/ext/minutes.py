@@ -5,12 +5,12 @@ from bs4 import BeautifulSoup
 from .contents import parts
 
 # Folded content, and the caption of an interactive picture, which only print shows.
-LEFT_OUT = "details, .dropdown, .toggle-hidden, clip-picture figcaption"
-NO_WORDS = "div.highlight, div.output, div.math, script, .minutes, .prev-next-footer"
+OMITTED = "details, .dropdown, .toggle-hidden, clip-picture figcaption"
+NOT_COUNTED = "div.highlight, div.output, div.math, script, .minutes, .prev-next-footer"
 PATH = [name for name in next(iter(parts().values())) if name not in ("index", "explorer")]
-WITHOUT = "without proofs, exercises and sections marked *"
+FIRST_READING = "without proofs, exercises and sections marked *"
 # The argument up to the first figure.
-SPINE = [*PATH[: PATH.index("akmv") + 1], "figure-1"]
+CORE_PATH = [*PATH[: PATH.index("akmv") + 1], "figure-1"]
 
 
 def leave_out_proofs(page):
@@ -29,7 +29,7 @@ def minutes(html, proofs=True):
     The speed is 220 words, 4 displayed formulas, 20 lines of code or 3 pictures per minute.
     """
     page = BeautifulSoup(html, "html.parser")
-    for box in page.select(LEFT_OUT):
+    for box in page.select(OMITTED):
         box.extract()
     if not proofs:
         leave_out_proofs(page)
@@ -38,7 +38,7 @@ def minutes(html, proofs=True):
     # An inline formula counts as one word, although its letters are separate elements.
     for formula in page.select("span.math"):
         formula.string = "x"
-    for part in page.select(NO_WORDS):
+    for part in page.select(NOT_COUNTED):
         part.extract()
     return len(page.get_text(" ").split()) / 220 + formulas / 4 + code / 20 + pictures / 3
 
@@ -48,7 +48,7 @@ def add_minutes(app, name, template, context, page):
     body = context.get("body", "")
     if name.removeprefix("book/") in PATH and "</h1>" in body:
         complete, first_reading = (f"{minutes(body, proofs):.0f}" for proofs in (True, False))
-        label = f'<abbr title="{WITHOUT}">a first reading</abbr>'
+        label = f'<abbr title="{FIRST_READING}">a first reading</abbr>'
         words = f"About {complete} minutes; {first_reading} at {label}."
         context["body"] = body.replace("</h1>", f'</h1>\n<p class="minutes">{words}</p>', 1)
 

@@ -26,28 +26,28 @@ BY_HAND = ("by hand", [], "")
 @cache
 def checked():
     """Return the verdict, the theorems and the remark for each label of the table."""
-    found = {}
+    verdicts = {}
     for labels, where, verdict, words in ROW.findall((PROOFS / "README.md").read_text("utf-8")):
         files = [re.findall("`(.*?)`", part) for part in where.split("; ")]
         theorems = [(file, name) for file, *names in files for name in names]
-        found |= dict.fromkeys(re.findall("`(.*?)`", labels), (verdict, theorems, words))
-    return found
+        verdicts |= dict.fromkeys(re.findall("`(.*?)`", labels), (verdict, theorems, words))
+    return verdicts
 
 
 @cache
 def statements():
     """Return the labels of all numbered statements of the book and of its errata, with titles."""
-    found = {}
+    titles = {}
     for name in pages():
         text = "\n\n".join(c.source for c in page(name).cells if c.cell_type == "markdown")
         for title, label in BOX.findall(text):
-            found[label] = re.sub(r" \(\{cite:t\}.*?\)", "", title)
-        found |= dict(ERRATUM.findall(text))
-    return found
+            titles[label] = re.sub(r" \(\{cite:t\}.*?\)", "", title)
+        titles |= dict(ERRATUM.findall(text))
+    return titles
 
 
 @cache
-def marked():
+def labels_of_theorems():
     """Return the labels that each theorem between marks is about, by file and theorem."""
     return {
         (str(path.relative_to(PROOFS)), theorem): labels
@@ -61,7 +61,7 @@ def entry(label):
     """Return the row of a statement, in Markdown."""
     verdict, theorems, words = checked().get(label, BY_HAND)
     for theorem in theorems:
-        if label not in marked().get(theorem, ""):
+        if label not in labels_of_theorems().get(theorem, ""):
             raise ValueError(f"{theorem} is not between marks that name {label}")
     title = statements()[label].replace("|", r"\|")
     name, about = f"{{prf:ref}}`{label}`", f" {title}"

@@ -41,8 +41,8 @@ def records():
     files beside their tables. A page is paired with the figure whose numbers are in the table: the
     first downloads after a figure offer its tables.
     """
-    kept = [path for path in DATA.glob("*.json") if path.with_suffix(".csv").exists()]
-    written = {path.stem: json.loads(path.read_text("utf-8")) for path in kept}
+    paths = [path for path in DATA.glob("*.json") if path.with_suffix(".csv").exists()]
+    written = {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
     pages_of = defaultdict(list)
     for name in pages():
         figure = None
@@ -63,14 +63,16 @@ def records():
     }
 
 
-def listed(words):
+def comma_separated(words):
     """Return distinct words, separated by commas."""
     return ", ".join(dict.fromkeys(words))
 
 
-def linked(names):
+def linked_functions(names):
     """Return functions and classes, separated by commas; those of userdp link to the reference."""
-    return listed(f"{{py:obj}}`~{x}`" if x.startswith("userdp.") else f"`{x}`" for x in names)
+    return comma_separated(
+        f"{{py:obj}}`~{x}`" if x.startswith("userdp.") else f"`{x}`" for x in names
+    )
 
 
 def fields(table):
@@ -81,22 +83,24 @@ def fields(table):
 def entry(record):
     """Return a record in Markdown."""
     content = (DATA / f"{record['table']}.csv").read_bytes()
-    figures = listed(f"{{numref}}`{figure}`" for _, figure in record["shown"] if figure)
-    places = listed(f"{{doc}}`{name}`" for name, _ in record["shown"])
-    made = "`{command}` (`{script}`), once, and kept"
+    figures = comma_separated(f"{{numref}}`{figure}`" for _, figure in record["shown"] if figure)
+    places = comma_separated(f"{{doc}}`{name}`" for name, _ in record["shown"])
+    origin = "`{command}` (`{script}`), once, and kept"
     if "cell" in record:
-        made = "{{ref}}`{cell} <{page}-{cell}>` of {{doc}}`{page}`"
+        origin = "{{ref}}`{cell} <{page}-{cell}>` of {{doc}}`{page}`"
     curves = record.get("made_by", [])
     curves = curves if isinstance(curves, dict) else {"": curves}
-    makers = [f"{curve}: " * bool(curve) + linked(names) for curve, names in curves.items()]
+    makers = [
+        f"{curve}: " * bool(curve) + linked_functions(names) for curve, names in curves.items()
+    ]
     digest = hashlib.sha256(content).hexdigest()[:16]
     facts = {
         "Shown as": f"{figures or 'a table'} in {places}",
-        "Made by": made.format(**record),
+        "Made by": origin.format(**record),
         "Functions:": "; ".join(makers),
         "Random numbers:": f"seed {record['seed']}" if record["seed"] else "none",
-        "Trials:": listed(f"{n:,}" for n in record.get("trials", [])),
-        "Reads": listed(f"`{name}`" for name in record.get("reads", [])),
+        "Trials:": comma_separated(f"{n:,}" for n in record.get("trials", [])),
+        "Reads": comma_separated(f"`{name}`" for name in record.get("reads", [])),
         "Data:": f"{{download}}`CSV <data/{record['table']}.csv>`, SHA-256 `{digest}…`",
     }
     columns = ["| Column | Unit | Description |", "|---|---|---|"]

@@ -47,16 +47,18 @@ def units(file):
     printed = DEFINED if file.endswith("defined.txt") else STATED
     start = r"^Theorem (\w+)(?s:.*?)(?=^\(\* end|^Proof)" if file.endswith(".v") else printed
     line = lambda place: text.count("\n", 0, place)  # noqa: E731
-    found = re.finditer(start, text, re.MULTILINE)
-    return {unit[1]: (line(unit.start()) + 1, line(unit.end())) for unit in found}
+    matches = re.finditer(start, text, re.MULTILINE)
+    return {unit[1]: (line(unit.start()) + 1, line(unit.end())) for unit in matches}
 
 
 def definition(module, name):
     """Return the file and the unit that define an exported name; None if it is a plain value."""
-    found = resolve_name(f"{module}:{name}")
-    found = getattr(found, "fget", None) or getattr(found, "func", found)  # of a property
-    file = getattr(found, "__module__", "").replace(".", "/") + ".py"
-    unit = getattr(found, "__qualname__", "")
+    exported = resolve_name(f"{module}:{name}")
+    exported = getattr(exported, "fget", None) or getattr(
+        exported, "func", exported
+    )  # of a property
+    file = getattr(exported, "__module__", "").replace(".", "/") + ".py"
+    unit = getattr(exported, "__qualname__", "")
     return (file, unit) if file in FILES and unit in units(file) else None
 
 
@@ -122,7 +124,7 @@ def numbered():
 
 
 @cache
-def used(page):
+def names_used(page):
     """Return the full names that a chapter's cells use from the modules that they import."""
     tree = contents.code(page)
     imported = contents.imported(tree)
@@ -135,7 +137,7 @@ def add_uses(app, what, name, obj, options, lines):
     """Add the claims and chapters that use a function or class to its entry in the reference."""
     short = name.removeprefix("userdp.")
     claims = [f"- {claim(row)}" for row in contents.ledger() if short in row["functions"]]
-    chapters = [f":doc:`/book/{page}`" for page in contents.pages() if name in used(page)]
+    chapters = [f":doc:`/book/{page}`" for page in contents.pages() if name in names_used(page)]
     body = claims + ["", "*Chapters*: " + ", ".join(chapters)] * bool(chapters)
     if body:
         title = f"In the book (claims: {len(claims)}, chapters: {len(chapters)})"

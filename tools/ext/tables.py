@@ -22,7 +22,7 @@ SYMBOL = re.compile(rf"\b({'|'.join(SYMBOLS)})\b")
 def in_words(head):
     """Return a column head with words and symbols for identifiers."""
     words = head.replace("_", " ") if COLUMN.fullmatch(head) else head
-    return SYMBOL.sub(lambda found: SYMBOLS[found[0]], words)
+    return SYMBOL.sub(lambda match: SYMBOLS[match[0]], words)
 
 
 def is_count(cells):
@@ -39,9 +39,14 @@ def drop_row_counter(heads, rows):
     """Remove the first column if it has no head and only numbers the rows."""
     first = [row.find(["th", "td"]) for row in rows]
     corners = [row.find("th") for row in heads]
-    spans = any(cell.has_attr("rowspan") for cell in (*first, *corners))
-    headed = any(corner.get_text() for corner in corners)
-    if not spans and not headed and {cell.name for cell in first} == {"th"} and is_count(first):
+    has_spans = any(cell.has_attr("rowspan") for cell in (*first, *corners))
+    has_heads = any(corner.get_text() for corner in corners)
+    if (
+        not has_spans
+        and not has_heads
+        and {cell.name for cell in first} == {"th"}
+        and is_count(first)
+    ):
         for cell in (*corners, *first):
             cell.decompose()
 
@@ -49,16 +54,18 @@ def drop_row_counter(heads, rows):
 def mark_words(heads, rows):
     """Mark columns of words and their heads, which are aligned left; numbers are aligned right."""
     columns = list(zip(*(row.find_all("td") for row in rows), strict=True))
-    for place, cells in enumerate(reversed(columns), 1):
+    for position, cells in enumerate(reversed(columns), 1):
         if not all(NUMBER.match(cell.get_text()) for cell in cells):
-            above = [row.find_all("th")[-place] for row in heads if not row.find(colspan=True)]
-            for cell in (*above, *cells):
+            heads_above = [
+                row.find_all("th")[-position] for row in heads if not row.find(colspan=True)
+            ]
+            for cell in (*heads_above, *cells):
                 cell["class"] = "words"
 
 
-def tidied(found):
+def tidy_table(match):
     """Return a pandas table formatted for readers."""
-    page = BeautifulSoup(found[0], "html.parser")
+    page = BeautifulSoup(match[0], "html.parser")
     heads, rows = page.thead.find_all("tr"), page.tbody.find_all("tr")
     del page.table["border"]
     for row in heads:
@@ -75,7 +82,7 @@ def tidied(found):
 
 def tidy_tables(app, name, template, context, page):
     """Format the tables of a page."""
-    context["body"] = TABLE.sub(tidied, context.get("body", ""))
+    context["body"] = TABLE.sub(tidy_table, context.get("body", ""))
 
 
 def setup(app):

@@ -10,7 +10,7 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_proof.nodes import proof_node
 
-LEFT_OUT = {
+OMITTED_PAGES = {
     "CHANGELOG",
     "book/reference",
     "book/record",
@@ -24,7 +24,7 @@ def is_screen_only(node):
     """Whether the PDF omits a node: some pages, exercises, names of tests, folded code."""
     match node:
         case addnodes.start_of_file():
-            return node["docname"] in LEFT_OUT
+            return node["docname"] in OMITTED_PAGES
         case nodes.section():
             return node[0].astext() == "Exercises"
         case nodes.paragraph():
@@ -35,7 +35,7 @@ def is_screen_only(node):
 
 
 def insert_numbering(node, depth, title=""):
-    """Set the depth of numbering from a node on; with a title, start a part there."""
+    """Set the depth of numbering, beginning at a node; with a title, start a part there."""
     part = rf"\clearpage\addcontentsline{{toc}}{{part}}{{{title}}}" if title else ""
     command = rf"{part}\setcounter{{secnumdepth}}{{{depth}}}" + "\n"
     node.parent.insert(node.parent.index(node), nodes.raw("", command, format="latex"))
@@ -54,9 +54,9 @@ class Typesetting(SphinxPostTransform):
         for link in list(self.document.findall(addnodes.download_reference)):
             link.replace_self(nodes.Text(link.astext().removesuffix(" (CSV)")))
         for link in list(self.document.findall(nodes.reference)):
-            page, _, place = link.get("refuri", "").removeprefix("%").partition("#")
-            if page in LEFT_OUT:
-                table = place.partition("record-")[2]
+            page, _, anchor = link.get("refuri", "").removeprefix("%").partition("#")
+            if page in OMITTED_PAGES:
+                table = anchor.partition("record-")[2]
                 file = nodes.literal("", f"book/data/{table}.csv")
                 link.replace_self(file if table else link.children)
         for proof in list(self.document.findall(proof_node)):

@@ -31,8 +31,8 @@ def commit():
 def version():
     """Return the version that is built, with its commit if that is known, as text."""
     changed = ", with changes" * os.getenv("USERDP_STAMP", "").endswith(" changed")
-    known = f", built from commit {commit()[:12]}{changed}" if commit() != "main" else ""
-    return f"Version {userdp.__version__}{known}"
+    build = f", built from commit {commit()[:12]}{changed}" if commit() != "main" else ""
+    return f"Version {userdp.__version__}{build}"
 
 
 def configure(app, config):
@@ -62,7 +62,7 @@ LIVE = {
     "clip-picture": "maths numbers example drawing sentences picture",
 }
 """The scripts of each live element, in the order in which they build on each other."""
-FAILED = "document.documentElement.classList.add('unscripted')"
+ON_ERROR = "document.documentElement.classList.add('unscripted')"
 STRIPPED = re.compile(r"/\*\*(?s:.*?)\*/|^[ \t]*//.*$|^[ \t]+", re.M)
 """Comments and indentation, which a browser does not need."""
 
@@ -75,7 +75,7 @@ def add_script(app, name, template, context, page):
         if f"<{element}" in context.get("body", ""):
             # A classic script, which also runs on pages that are opened from a disk.
             address = context["pathto"](f"live/{element}.js", resource=True)
-            context["body"] += f'<script defer src="{address}" onerror="{FAILED}"></script>\n'
+            context["body"] += f'<script defer src="{address}" onerror="{ON_ERROR}"></script>\n'
 
 
 def bundle(element):

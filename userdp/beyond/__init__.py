@@ -5,7 +5,7 @@ as `threshold`, generalises it: for the paper's objective and a privacy budget, 
 same.
 """
 
-# Linters and type checkers treat a name that is imported as itself as exported.
+# To linters and type checkers, `import x as x` means that x is exported.
 from userdp.beyond.errors import centred_clipping as centred_clipping
 from userdp.beyond.errors import optimal_clipping as optimal_clipping
 from userdp.beyond.errors import optimal_error as optimal_error

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp._checks import Floats
-from userdp.beyond.frontier import _risk_of_one
+from userdp.beyond.frontier import _single_user_risk
 
 Integers = npt.NDArray[np.int64]
 
@@ -26,10 +26,9 @@ _LATTICES = 0
 # A rule for given users and a budget: users per block, blocks, and cells.
 Shape = tuple[tuple[int, int, int], ...]
 
-# Families for small, middle and large budgets: at these, and for other collections too, the bounds
-# that they prove are within a few per cent of those from long random searches. For small budgets
-# there are many users at the ends of their range; for large ones few users, also at levels in
-# between.
+# Families for small, medium and large budgets. Also for other collections, the bounds that they
+# prove are within a few per cent of those from long random searches. For small budgets there are
+# many users at the ends of their range; for large ones few users, also at levels in between.
 _SMALL: list[_Rule] = [
     ((0, 1, 1), (0.75, 11, 1)),
     ((0.7, 2, 1), (0.75, 11, 1)),
@@ -40,7 +39,7 @@ _SMALL: list[_Rule] = [
     ((0.25, 1, 1), (0.25, 2, 1), (1, 1, 1), (1.25, 1, 1), (1.25, 1, 1)),
     ((0.6, 1, 1), (0.8, 1, 1), (1, 1, 1), (1.3, 1, 1), (2.2, 2, 1)),
 ]
-_MIDDLE: list[_Rule] = [
+_MEDIUM: list[_Rule] = [
     ((0, 1, _LATTICES), (0, 2, 1)),
     ((0, 1, 4), (0, 7, 1)),
     ((0, 1, 6), (0, 1, 1), (0, 2, 1)),
@@ -61,7 +60,7 @@ _LARGE: list[_Rule] = [
     ((0, 1, 1), (0, 2, 2), (0, 3, 1)),
     ((0, 1, 2), (0, 1, 1), (0, 1, 1), (0, 3, 1)),
 ]
-_UP_TO = ((0.35, _SMALL), (1.4, _MIDDLE), (float("inf"), _LARGE))
+_RULES_UP_TO = ((0.35, _SMALL), (1.4, _MEDIUM), (float("inf"), _LARGE))
 
 # Levels are multiples of 1/PARTS of a sample, so that up to ten cells divide a range exactly.
 PARTS = 2520
@@ -69,9 +68,9 @@ PARTS = 2520
 # A program for more datasets takes longer than a few tenths of a second.
 _MOST_DATASETS = 48
 
-# If several users move at once, probabilities change by at most e^4: beyond that, solvers lose
-# digits.
-_MOST_SPENT = 4
+# If the data of several users change at once, probabilities change by at most e^4, because solvers
+# lose digits beyond that.
+_LARGEST_EXPONENT = 4
 
 # Maximum number of users per block, however small the budget.
 _LARGEST_BLOCK = 10_000
@@ -91,7 +90,7 @@ class Group(NamedTuple):
     levels: tuple[int, ...]
 
 
-class Solved(NamedTuple):
+class SolvedProgram(NamedTuple):
     """The optimum of a family's program, in samples at U, and its multipliers as whole numbers."""
 
     floor: float
@@ -102,9 +101,9 @@ class Solved(NamedTuple):
     loads: tuple[tuple[int, int, int, int], ...]
 
 
-def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[Solved]:
+def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[SolvedProgram]:
     """Solve the programs of a fixed list of families of users, given heaviest first."""
-    rules = next(rules for most, rules in _UP_TO if eps <= most)
+    rules = next(rules for most, rules in _RULES_UP_TO if eps <= most)
     shapes = {_fit_rule(rule, n_users, eps) for rule in rules}
     most = max(sum(size * n_blocks for size, n_blocks, _ in shape) for shape in shapes)
     counts = [*islice(heaviest, most)]
@@ -112,11 +111,11 @@ def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[Sol
         groups = _deal_users(shape, counts, eps)
         sizes = [comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups]
         largest = max(group.block_size for group in groups)
-        if prod(sizes) <= _MOST_DATASETS and (largest == 1 or largest * eps <= _MOST_SPENT):
+        if prod(sizes) <= _MOST_DATASETS and (largest == 1 or largest * eps <= _LARGEST_EXPONENT):
             yield from _solve(groups, eps)
 
 
-def solve_one(heaviest: Iterator[int], shape: Shape, eps: float) -> Iterator[Solved]:
+def solve_one(heaviest: Iterator[int], shape: Shape, eps: float) -> Iterator[SolvedProgram]:
     """Solve the program of one family of users, given heaviest first."""
     counts = [*islice(heaviest, sum(size * n_blocks for size, n_blocks, _ in shape))]
     return _solve(_deal_users(shape, counts, eps), eps)
@@ -126,10 +125,10 @@ def _fit_rule(rule: _Rule, n_users: int, eps: float) -> Shape:
     """Return users per block, blocks and cells, for at most `n_users` users in total."""
     shape = []
     remaining = n_users
-    for spent, most_blocks, cells in rule:
+    for exponent, most_blocks, cells in rule:
         if remaining:
             n_blocks = min(most_blocks, remaining)
-            size = min(max(1, round(spent / eps)), remaining // n_blocks, _LARGEST_BLOCK)
+            size = min(max(1, round(exponent / eps)), remaining // n_blocks, _LARGEST_BLOCK)
             shape.append((size, n_blocks, cells))
             remaining -= size * n_blocks
     return tuple(shape)
@@ -144,7 +143,7 @@ def _deal_users(shape: Shape, counts: Sequence[int], eps: float) -> tuple[Group,
         first += size * n_blocks
         most = min(sum(members[block::n_blocks]) for block in range(n_blocks)) * PARTS
         if cells == _LATTICES:
-            step = float(_risk_of_one(np.array([size * eps]))[0])
+            step = float(_single_user_risk(np.array([size * eps]))[0])
             below = [round(n * step * most) for n in range(int(1 / step) + 1)]
             levels = sorted({*below, *(most - level for level in below)})
         else:
@@ -162,17 +161,17 @@ def _arrangements(group: Group) -> list[tuple[int, ...]]:
 
 def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[int, int, int]]:
     """Return pairs of datasets that differ in one block's level, and the users of a block."""
-    number = {dataset: c for c, dataset in enumerate(datasets)}
+    index = {dataset: c for c, dataset in enumerate(datasets)}
     moves = []
     for c, dataset in enumerate(datasets):
         for g, (group, arrangement) in enumerate(zip(groups, dataset, strict=True)):
             for start, end in product(range(len(arrangement)), repeat=2):
                 if start != end and arrangement[start]:
-                    moved = list(arrangement)
-                    moved[start] -= 1
-                    moved[end] += 1
-                    target = (*dataset[:g], tuple(moved), *dataset[g + 1 :])
-                    moves.append((c, number[target], group.block_size))
+                    changed = list(arrangement)
+                    changed[start] -= 1
+                    changed[end] += 1
+                    target = (*dataset[:g], tuple(changed), *dataset[g + 1 :])
+                    moves.append((c, index[target], group.block_size))
     return moves
 
 
@@ -184,8 +183,8 @@ class _Family(NamedTuple):
     means: list[int]
     places: list[int]
     moves: list[tuple[int, int, int]]
-    twin: Integers
-    twin_move: Integers
+    mirror: Integers
+    mirror_move: Integers
 
 
 def _family(groups: tuple[Group, ...]) -> _Family:
@@ -195,16 +194,16 @@ def _family(groups: tuple[Group, ...]) -> _Family:
         sum(n * level for n, level in zip(chain(*dataset), levels, strict=True))
         for dataset in datasets
     ]
-    number = {dataset: c for c, dataset in enumerate(datasets)}
-    twin = [number[tuple(arrangement[::-1] for arrangement in dataset)] for dataset in datasets]
+    index = {dataset: c for c, dataset in enumerate(datasets)}
+    mirror = [index[tuple(arrangement[::-1] for arrangement in dataset)] for dataset in datasets]
     moves = _moves(groups, datasets)
     order = {(c, d): move for move, (c, d, _) in enumerate(moves)}
-    twin_move = [order[twin[c], twin[d]] for c, d, _ in moves]
+    mirror_move = [order[mirror[c], mirror[d]] for c, d, _ in moves]
     places = sorted({*means})
-    return _Family(groups, datasets, means, places, moves, np.array(twin), np.array(twin_move))
+    return _Family(groups, datasets, means, places, moves, np.array(mirror), np.array(mirror_move))
 
 
-def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
+def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[SolvedProgram]:
     """Solve the program of a family, or yield nothing if the solver fails.
 
     The program minimises the largest mean distance over probabilities p_c(y) of the means y that
@@ -217,11 +216,11 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
     family = _family(groups)
     n, n_places, width = len(family.datasets), len(family.places), family.places[-1]
     column = np.arange(n * n_places).reshape(n, n_places)
-    column = np.minimum(column, column[family.twin][:, ::-1])
+    column = np.minimum(column, column[family.mirror][:, ::-1])
     column = np.unique(column, return_inverse=True)[1].reshape(n, n_places)
     risk = column.max() + 1
-    kept = np.flatnonzero(np.arange(n) <= family.twin)
-    kept_moves = np.flatnonzero(np.arange(len(family.moves)) <= family.twin_move)
+    chosen = np.flatnonzero(np.arange(n) <= family.mirror)
+    chosen_moves = np.flatnonzero(np.arange(len(family.moves)) <= family.mirror_move)
 
     def block(n_rows: int, *parts: tuple[npt.ArrayLike, ...]) -> Any:
         """Return a sparse block from values, rows and columns."""
@@ -232,47 +231,49 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[Solved]:
         return sparse.csr_array((values, (rows, columns)), shape=(n_rows, risk + 1))
 
     # p_c(y) - e^(k eps) p_d(y) <= 0
-    start, end, size = np.array(family.moves)[kept_moves].T
+    start, end, size = np.array(family.moves)[chosen_moves].T
     row = np.arange(start.size * n_places).reshape(-1, n_places)
     factors = np.exp(size * eps)[:, None]
-    private = block(row.size, (1.0, row, column[start]), (-factors, row, column[end]))
+    privacy = block(row.size, (1.0, row, column[start]), (-factors, row, column[end]))
     # sum_y p_c(y) |f_c - y| - R <= 0, and sum_y p_c(y) = 1
-    row = np.arange(kept.size)[:, None]
-    away = [[abs(family.means[c] - place) / width for place in family.places] for c in kept]
-    within = block(kept.size, (away, row, column[kept]), (-1.0, row, risk))
-    sums = block(kept.size, (1.0, row, column[kept]))
-    found = optimize.linprog(
+    row = np.arange(chosen.size)[:, None]
+    distances = [[abs(family.means[c] - place) / width for place in family.places] for c in chosen]
+    risks = block(chosen.size, (distances, row, column[chosen]), (-1.0, row, risk))
+    sums = block(chosen.size, (1.0, row, column[chosen]))
+    result = optimize.linprog(
         c=np.append(np.zeros(risk), 1.0),
-        A_ub=sparse.vstack([private, within]),
-        b_ub=np.zeros(private.shape[0] + kept.size),
+        A_ub=sparse.vstack([privacy, risks]),
+        b_ub=np.zeros(privacy.shape[0] + chosen.size),
         A_eq=sums,
-        b_eq=np.ones(kept.size),
+        b_eq=np.ones(chosen.size),
         method="highs-ipm",
         options={"maxiter": 100_000},
     )
-    if found.x is None:
+    if result.x is None:
         return
-    multipliers = np.maximum(-found.ineqlin.marginals, 0)
+    multipliers = np.maximum(-result.ineqlin.marginals, 0)
     loads = np.zeros((len(family.moves), n_places))
-    loads[kept_moves] = multipliers[: private.shape[0]].reshape(-1, n_places)
+    loads[chosen_moves] = multipliers[: privacy.shape[0]].reshape(-1, n_places)
     weights = np.zeros(n)
-    weights[kept] = multipliers[private.shape[0] :]
-    yield _rounded(family, found.fun * width / PARTS, weights, loads)
+    weights[chosen] = multipliers[privacy.shape[0] :]
+    yield _round_multipliers(family, result.fun * width / PARTS, weights, loads)
 
 
-def _rounded(family: _Family, floor: float, weights: Floats, loads: Floats) -> Solved:
+def _round_multipliers(
+    family: _Family, floor: float, weights: Floats, loads: Floats
+) -> SolvedProgram:
     """Average multipliers over mirror images, and round them to whole numbers."""
-    loads = (loads + loads[family.twin_move][:, ::-1]) / 2
-    weights = (weights + weights[family.twin]) / 2
-    whole = np.rint(loads * 2.0**_LOAD_BITS).astype(np.int64)
-    return Solved(
+    loads = (loads + loads[family.mirror_move][:, ::-1]) / 2
+    weights = (weights + weights[family.mirror]) / 2
+    rounded = np.rint(loads * 2.0**_LOAD_BITS).astype(np.int64)
+    return SolvedProgram(
         floor=floor,
         groups=family.groups,
         datasets=tuple(family.datasets),
         weights=tuple(np.rint(weights * 2.0**_WEIGHT_BITS).astype(np.int64).tolist()),
         load_unit=family.places[-1] << (_WEIGHT_BITS - _LOAD_BITS),
         loads=tuple(
-            (*family.moves[move][:2], int(place), int(whole[move, place]))
-            for move, place in zip(*np.nonzero(whole), strict=True)
+            (*family.moves[move][:2], int(place), int(rounded[move, place]))
+            for move, place in zip(*np.nonzero(rounded), strict=True)
         ),
     )

@@ -23,7 +23,7 @@ def place_of(number: float, digits: int) -> Decimal:
 
 
 def upwards(number: float, digits: int = 6) -> str:
-    """Return a number to significant digits that, as a float, are at least the number.
+    """Round a number up to significant digits; as a float, the text is at least the number.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def upwards(number: float, digits: int = 6) -> str:
 
 
 def downwards(number: float, digits: int = 6) -> str:
-    """Return a number to significant digits that, as a float, are at most the number."""
+    """Round a number down to significant digits; as a float, the text is at most the number."""
     return _to_digits(number, digits, ROUND_FLOOR)
 
 

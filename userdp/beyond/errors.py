@@ -28,10 +28,10 @@ from userdp import _checks as check
 from userdp import worstcase
 from userdp._checks import Exact, Floats
 from userdp.beyond.noise import Budget, Noise, Objective, read_budget, read_objective
-from userdp.model import Clipping, Contributions, Number, _as_bound, _read_centre, _scalar
+from userdp.model import Clipping, Contributions, Number, _as_bound, _number_or_float, _read_centre
 
 # Number of datasets tried at once, so that memory does not grow with the number of users.
-_AT_ONCE = 2**13
+_BATCH = 2**13
 
 
 def worst_case_error(
@@ -69,7 +69,7 @@ def worst_case_error(
     law = read_budget(budget)
     bias = worstcase.worst_case_bias(users, clipping)
     change = worstcase.sensitivity(users, clipping)
-    return _scalar(users, law.worst_case(bias, change, objective))
+    return _number_or_float(users, law.worst_case(bias, change, objective))
 
 
 def threshold(
@@ -209,9 +209,11 @@ def centred_clipping(
     width = number(check.size("total_width", total_width, users.is_exact))
     middle = np.asarray(number(_read_centre(users, centre)))
     # Arrays of Fractions and of floats divide and subtract alike.
-    reach = np.asarray(width) / (2 * users.counts)
+    half_widths = np.asarray(width) / (2 * users.counts)
     upper = np.asarray(users.upper)
-    return Clipping(np.maximum(middle - reach, 0 * upper), np.minimum(middle + reach, upper))
+    return Clipping(
+        np.maximum(middle - half_widths, 0 * upper), np.minimum(middle + half_widths, upper)
+    )
 
 
 def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact) -> Number | float:
@@ -243,7 +245,7 @@ def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact
     clipping = centred_clipping(one_of_each, total_width, centre)
     raised = np.sum(n_users * sizes * clipping.lower)
     lowered = np.sum(n_users * sizes * (users.upper - clipping.upper))
-    return _scalar(users, max(raised, lowered)) / users.total
+    return _number_or_float(users, max(raised, lowered)) / users.total
 
 
 @overload
@@ -346,7 +348,7 @@ def symmetric_error(
     law = read_budget(budget)
     width = check.size("total_width", total_width, users.is_exact)
     bias = worstcase._symmetric_bias(users, width)
-    return _scalar(users, law.worst_case(bias, width / users.total, objective))
+    return _number_or_float(users, law.worst_case(bias, width / users.total, objective))
 
 
 def projected_error(users: Contributions, total_width: Exact, budget: Budget) -> float:
@@ -388,29 +390,29 @@ def projected_error(users: Contributions, total_width: Exact, budget: Budget) ->
     change = width / users.total
     # For users who are not clipped only the sum matters; the others are taken heaviest first.
     is_clipped = largest > width
-    free = float(np.sum((largest * n_users)[~is_clipped])) / users.total
+    unclipped = float(np.sum((largest * n_users)[~is_clipped])) / users.total
     heaviest_first = n_users[is_clipped][::-1]
     n_above = np.append(0, np.cumsum(heaviest_first)).astype(np.float64)
-    cut = np.append(0.0, np.cumsum((largest[is_clipped][::-1] - width) * heaviest_first))
+    removed = np.append(0.0, np.cumsum((largest[is_clipped][::-1] - width) * heaviest_first))
     n_clipped = int(n_above[-1])
     # Up to this number, the others bring the clipped mean to U/2, and the error grows with the
     # bias.
     first = n_clipped
     if change:
-        first = int(min((n_clipped + free / change) / 2, n_clipped))
+        first = int(min((n_clipped + unclipped / change) / 2, n_clipped))
     worst = 0.0
-    for start in range(max(first - 1, 0), n_clipped + 1, _AT_ONCE):
-        at_top = np.arange(start, min(start + _AT_ONCE, n_clipped + 1))
-        bias = np.interp(at_top, n_above, cut) / (2 * users.total)
-        others = (n_clipped - at_top) * change + free
-        off_middle = np.maximum(at_top * change - others, 0.0) / 2
-        kept_out = _kept_out(law, off_middle, upper, change)
-        worst = max(worst, float(np.max(law.mean_error(bias, change) - kept_out)))
+    for start in range(max(first - 1, 0), n_clipped + 1, _BATCH):
+        n_at_top = np.arange(start, min(start + _BATCH, n_clipped + 1))
+        bias = np.interp(n_at_top, n_above, removed) / (2 * users.total)
+        others = (n_clipped - n_at_top) * change + unclipped
+        distance = np.maximum(n_at_top * change - others, 0.0) / 2
+        removed_noise = _removed_noise(law, distance, upper, change)
+        worst = max(worst, float(np.max(law.mean_error(bias, change) - removed_noise)))
     return worst
 
 
-def _kept_out(law: Noise, off_middle: Floats, upper: float, change: float | Floats) -> Floats:
-    """Return the noise that projection to [0, U] removes, for a mean so far from U/2."""
-    near = np.maximum(upper / 2 - off_middle, 0.0)
-    far = upper / 2 + off_middle
-    return law.mean_excess(near, change) + law.mean_excess(far, change)
+def _removed_noise(law: Noise, distance: Floats, upper: float, change: float | Floats) -> Floats:
+    """Return the mean noise that projection to [0, U] removes, for a mean this far from U/2."""
+    to_near_end = np.maximum(upper / 2 - distance, 0.0)
+    to_far_end = upper / 2 + distance
+    return law.mean_excess(to_near_end, change) + law.mean_excess(to_far_end, change)

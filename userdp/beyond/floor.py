@@ -23,13 +23,13 @@ from userdp._search import NotFoundError
 from userdp.beyond import _programs
 from userdp.model import Contributions, Epsilon, read_eps
 
-# For budgets above these: no linear program; no bound by thm-lattice; the lower bound 0.
-_LAST_PROGRAM, _LAST_LATTICE, _LAST_FLOOR = 5, 12, 64
+# Above these budgets no linear program is solved, thm-lattice is not used, and the bound is 0.
+_LARGEST_EPS_OF_PROGRAMS, _LARGEST_EPS_OF_LATTICES, _LARGEST_EPS = 5, 12, 64
 
 # `check` accepts no larger d eps, because the exponential series would take too long.
-_LARGEST_POWER = 1000
+_LARGEST_EXPONENT = 1000
 
-_LARGEST_FACTOR = exp(_LAST_LATTICE + 1)
+_LARGEST_FACTOR = exp(_LARGEST_EPS_OF_LATTICES + 1)
 
 
 @dataclass(frozen=True)
@@ -146,23 +146,28 @@ class FloorCertificate:
         _require(self.upper > 0 and self.eps > 0, "have a positive bound on samples and budget")
         for n_differing, factor in self.factors:
             _require(
-                n_differing * self.eps <= _LARGEST_POWER, f"have d eps at most {_LARGEST_POWER}"
+                n_differing * self.eps <= _LARGEST_EXPONENT,
+                f"have d eps at most {_LARGEST_EXPONENT}",
             )
             least = _exp_above(n_differing * self.eps)
             _require(factor >= least, "have factors of at least e^(d eps)")
-        proved = self._proved()
+        proved = self._evaluate()
         _require(proved == self.bound, "prove exactly its bound")
         return proved
 
-    def _proved(self) -> Fraction:
+    def _evaluate(self) -> Fraction:
         """Evaluate the certificate, whose numbers and factors are already checked."""
-        proofs = {"chain": self._chain, "lattice": self._lattice, "datasets": self._certified}
+        proofs = {
+            "chain": self._chain_bound,
+            "lattice": self._lattice_bound,
+            "datasets": self._datasets_bound,
+        }
         _require(self.source in proofs, f"have one of the sources {', '.join(proofs)}")
         total = sum(size * n_users for size, n_users in self.counts)
         _require(total > 0, "have users")
         return proofs[self.source]() * self.upper / total
 
-    def _certified(self) -> Fraction:
+    def _datasets_bound(self) -> Fraction:
         """Return the bound of thm-certificate, in samples at U."""
         means = self._means()
         places = sorted({*means})
@@ -186,7 +191,7 @@ class FloorCertificate:
         return sum(map(min, costs), Fraction(0)) / (sum(self.weights) * self.unit)
 
     def _n_differing(self, c: int, d: int) -> int:
-        """Return in how many users two datasets differ, if the blocks of a group may be renamed."""
+        """Return in how many users two datasets differ, up to the order of a group's blocks."""
         users = 0
         for group, here, there in zip(self.groups, self.datasets[c], self.datasets[d], strict=True):
             users += group.block_size * (group.n_blocks - sum(map(min, here, there)))
@@ -196,12 +201,12 @@ class FloorCertificate:
         """Return N times the datasets' means, in units; raise if a dataset is impossible."""
         users = self._heaviest()
         for group in self.groups:
-            dealt = [*islice(users, group.block_size * group.n_blocks)]
+            counts = [*islice(users, group.block_size * group.n_blocks)]
             _require(
-                len(dealt) == group.block_size * group.n_blocks > 0,
+                len(counts) == group.block_size * group.n_blocks > 0,
                 "have enough users for its groups",
             )
-            most = min(sum(dealt[block :: group.n_blocks]) for block in range(group.n_blocks))
+            most = min(sum(counts[block :: group.n_blocks]) for block in range(group.n_blocks))
             _require(group.levels[:1] == (0,), "have levels that begin with 0")
             _require(
                 all(low < high for low, high in pairwise(group.levels)), "have increasing levels"
@@ -230,34 +235,34 @@ class FloorCertificate:
         """Iterate over the counts of the users, the largest first."""
         return chain.from_iterable(repeat(size, n_users) for size, n_users in self.counts)
 
-    def _moved(self) -> int:
+    def _n_samples(self) -> int:
         """Return the number of samples of the users of a chain or a lattice."""
         counts = [*islice(self._heaviest(), self.n_users)]
         _require(len(counts) == self.n_users, "have at least as many users as take part")
         return sum(counts)
 
-    def _chain(self) -> Fraction:
+    def _chain_bound(self) -> Fraction:
         """Return the bound of thm-chain, in samples at U. Its denominator grows with the factor."""
         if not self.n_users:
             return Fraction(0)
         q = dict(self.factors).get(1, Fraction(0))
         _require(q > 0, "have a positive factor for 1 user")
         cosh, sinh = (q + 1 / q) / 2, (q - 1 / q) / 2
-        return self._moved() / (1 + cosh + self.n_users * sinh)
+        return self._n_samples() / (1 + cosh + self.n_users * sinh)
 
-    def _lattice(self) -> Fraction:
+    def _lattice_bound(self) -> Fraction:
         """Return the bound of thm-lattice with the budget of all users, in samples at U."""
         q = dict(self.factors).get(self.n_users, Fraction(0))
         _require(q > 1, f"have a factor above 1 for {_users(self.n_users)}")
-        # Above that, evaluating the bound takes too long: about sqrt(q) steps.
+        # Larger factors would take too long: evaluating the bound takes about sqrt(q) steps.
         _require(q < _LARGEST_FACTOR, "have a factor below e^13 for a lattice")
-        return self._moved() * _risk_of_one(q)
+        return self._n_samples() * _single_user_risk(q)
 
     def _whole_numbers(self) -> Iterator[Any]:
         groups = [(group.block_size, group.n_blocks, *group.levels) for group in self.groups]
         datasets = chain(*self.datasets)
-        alone = (self.n_users, self.unit, self.load_unit, *(n for n, _ in self.factors))
-        return chain(alone, self.weights, *self.counts, *groups, *datasets, *self.loads)
+        scalars = (self.n_users, self.unit, self.load_unit, *(n for n, _ in self.factors))
+        return chain(scalars, self.weights, *self.counts, *groups, *datasets, *self.loads)
 
     def to_json(self) -> str:
         """Return the certificate as text: numbers are strings of whole numbers or fractions.
@@ -335,8 +340,8 @@ class FloorCertificate:
                 loads=tuple(loads),
             )
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            words = f"`text` must be a certificate in the form that `to_json` returns: {error}."
-            raise ValueError(words) from None
+            message = f"`text` must be a certificate in the form that `to_json` returns: {error}."
+            raise ValueError(message) from None
 
 
 def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
@@ -373,21 +378,21 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     >>> certificate.source, round(float(certificate.check()), 2)
     ('datasets', 0.17)
     """
-    bare = _bare(users, eps)
-    best = max([bare, *_closed_forms(bare)], key=_bound)
-    if bare.eps > _LAST_PROGRAM:
+    trivial = _trivial_certificate(users, eps)
+    best = max([trivial, *_closed_forms(trivial)], key=_bound)
+    if trivial.eps > _LARGEST_EPS_OF_PROGRAMS:
         return best
     # The optimum of a program is at least the bound that its multipliers prove.
-    programs = _programs.solve_all(bare._heaviest(), users.n_users, float(bare.eps))
+    programs = _programs.solve_all(trivial._heaviest(), users.n_users, float(trivial.eps))
     solved = sorted(programs, key=lambda program: program.floor, reverse=True)
     for program in solved:
-        if program.floor * bare.upper <= best.bound * users.total:
+        if program.floor * trivial.upper <= best.bound * users.total:
             break
-        best = max(best, _from_program(bare, program), key=_bound)
+        best = max(best, _from_program(trivial, program), key=_bound)
     return best
 
 
-def _bare(users: Contributions, eps: Epsilon) -> FloorCertificate:
+def _trivial_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     """Return the certificate of the bound 0."""
     check.instance("users", users, Contributions)
     sizes, n_users = (numbers[::-1].tolist() for numbers in users.histogram)
@@ -401,25 +406,27 @@ def _bare(users: Contributions, eps: Epsilon) -> FloorCertificate:
     )
 
 
-def _of_family(users: Contributions, eps: Epsilon, shape: _programs.Shape) -> FloorCertificate:
+def _certificate_of_family(
+    users: Contributions, eps: Epsilon, shape: _programs.Shape
+) -> FloorCertificate:
     """Return the certificate from the program of one family, however long it takes."""
-    bare = _bare(users, eps)
-    (program,) = _programs.solve_one(bare._heaviest(), shape, float(bare.eps))
-    return _from_program(bare, program)
+    trivial = _trivial_certificate(users, eps)
+    (program,) = _programs.solve_one(trivial._heaviest(), shape, float(trivial.eps))
+    return _from_program(trivial, program)
 
 
 def _bound(certificate: FloorCertificate) -> Fraction:
     return certificate.bound
 
 
-def _from_program(bare: FloorCertificate, program: _programs.Solved) -> FloorCertificate:
+def _from_program(trivial: FloorCertificate, program: _programs.SolvedProgram) -> FloorCertificate:
     """Return the certificate from a program's multipliers."""
     sizes = sorted({group.block_size for group in program.groups})
     certificate = replace(
-        bare,
+        trivial,
         source="datasets",
         n_users=sum(group.block_size * group.n_blocks for group in program.groups),
-        factors=tuple(_factor(size, bare.eps) for size in sizes),
+        factors=tuple(_factor(size, trivial.eps) for size in sizes),
         unit=_programs.PARTS,
         groups=tuple(UserGroup(*group) for group in program.groups),
         datasets=program.datasets,
@@ -427,28 +434,28 @@ def _from_program(bare: FloorCertificate, program: _programs.Solved) -> FloorCer
         load_unit=program.load_unit,
         loads=program.loads,
     )
-    return _proved(certificate)
+    return _with_bound(certificate)
 
 
-def _proved(certificate: FloorCertificate) -> FloorCertificate:
+def _with_bound(certificate: FloorCertificate) -> FloorCertificate:
     """Return the certificate with the bound that it proves."""
-    return replace(certificate, bound=certificate._proved())
+    return replace(certificate, bound=certificate._evaluate())
 
 
-def _closed_forms(bare: FloorCertificate) -> Iterator[FloorCertificate]:
+def _closed_forms(trivial: FloorCertificate) -> Iterator[FloorCertificate]:
     """Prove the bounds of `minimax_lower_bound`: the best chain, and up to three users as one."""
-    if bare.eps > _LAST_FLOOR:
+    if trivial.eps > _LARGEST_EPS:
         return
-    sizes, n_users = np.array(bare.counts, dtype=np.float64).T
-    n, q = np.cumsum(n_users), exp(bare.eps)
+    sizes, n_users = np.array(trivial.counts, dtype=np.float64).T
+    n, q = np.cumsum(n_users), exp(trivial.eps)
     # Among users with the same count, the bound is monotone.
     chains = np.cumsum(sizes * n_users) / ((1 + q) ** 2 + n * (q**2 - 1))
     longest = int(n[np.argmax(chains)])
-    yield _proved(replace(bare, n_users=longest, factors=(_factor(1, bare.eps),)))
-    for together in range(1, min(int(n[-1]), 3) + 1):
-        if together * bare.eps <= _LAST_LATTICE:
-            factors = (_factor(together, bare.eps),)
-            yield _proved(replace(bare, source="lattice", n_users=together, factors=factors))
+    yield _with_bound(replace(trivial, n_users=longest, factors=(_factor(1, trivial.eps),)))
+    for n_joint in range(1, min(int(n[-1]), 3) + 1):
+        if n_joint * trivial.eps <= _LARGEST_EPS_OF_LATTICES:
+            factors = (_factor(n_joint, trivial.eps),)
+            yield _with_bound(replace(trivial, source="lattice", n_users=n_joint, factors=factors))
 
 
 def _factor(n_differing: int, eps: Fraction) -> tuple[int, Fraction]:
@@ -485,7 +492,7 @@ def _exp_above(x: Fraction) -> Fraction:
     return total + term
 
 
-def _risk_of_one(q: Fraction) -> Fraction:
+def _single_user_risk(q: Fraction) -> Fraction:
     """Return s_n of thm-lattice, the unavoidable error of one user, as a fraction of the range."""
     twice = 2 * q / (q - 1)
     u = [Fraction(1), twice, twice**2 - 1]

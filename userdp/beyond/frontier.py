@@ -92,15 +92,15 @@ def optimality_factor(budget: Budget) -> float:
     if not isinstance(law, PureNoise):
         check.refuse_kind("budget", "a privacy budget or a law that is eps-DP", budget)
     x = 2 * Fraction(law.mean_size)
-    whole = floor(x)
-    n = np.array([max(whole, 1), whole + 1], dtype=np.float64)
-    # The largest H at the two whole numbers around x for which no lower bound H(n) b_n exceeds 1.
+    lower = floor(x)
+    n = np.array([max(lower, 1), lower + 1], dtype=np.float64)
+    # If no lower bound H(n) b_n exceeds 1, H is at most this at the two integers around x.
     with np.errstate(divide="ignore"):  # beyond eps = 1400 the risks are 0 in floats
-        most = 1 / _least_risks(n, float(law.eps))
-    below = float(np.min(np.maximum(1, whole / n) * most)) if whole else 0.0
-    above = float(np.min(np.maximum(1, (whole + 1) / n) * most))
-    part = float(x - whole)
-    return ((1 - part) * below + part * above) / 2
+        largest = 1 / _least_risks(n, float(law.eps))
+    below = float(np.min(np.maximum(1, lower / n) * largest)) if lower else 0.0
+    above = float(np.min(np.maximum(1, (lower + 1) / n) * largest))
+    fraction = float(x - lower)
+    return ((1 - fraction) * below + fraction * above) / 2
 
 
 def _least_risks(n: Floats, eps: float) -> Floats:
@@ -108,22 +108,22 @@ def _least_risks(n: Floats, eps: float) -> Floats:
     with np.errstate(over="ignore"):
         risks: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
     # For four or more users, treating them as one adds less than one part in 50,000.
-    few = n <= 3
-    risks[few] = np.maximum(risks[few], _risk_of_one(n[few] * eps))
+    is_few = n <= 3
+    risks[is_few] = np.maximum(risks[is_few], _single_user_risk(n[is_few] * eps))
     return risks
 
 
-def _risk_of_one(eps: Floats) -> Floats:
+def _single_user_risk(eps: Floats) -> Floats:
     """Return s(eps) of thm-lattice: the unavoidable error of a single user's sample in [0, 1]."""
     x = np.clip(eps, 1e-9, 1400)  # where every term is finite
     kappa = 2 * np.arcsinh(np.exp(-x / 2) / np.sqrt(-2 * np.expm1(-x)))
 
     def lattice(n: Floats) -> Floats:
-        above = np.cosh((n + 1.5) * kappa) / np.cosh(kappa / 2) + 1
-        below = np.sinh((n + 2) * kappa) / np.sinh(kappa) + n
-        return np.asarray(above / (2 * below))
+        numerator = np.cosh((n + 1.5) * kappa) / np.cosh(kappa / 2) + 1
+        denominator = np.sinh((n + 2) * kappa) / np.sinh(kappa) + n
+        return np.asarray(numerator / (2 * denominator))
 
     # The smallest n of at least 2 with s_n (n + 1) >= 1.
-    beyond = np.ceil(2 * np.exp(x / 2)) + 1
-    _, n = halve(lambda n: lattice(n) * (n + 1) < 1, np.ones(x.shape), beyond, whole=True)
+    upper_end = np.ceil(2 * np.exp(x / 2)) + 1
+    _, n = halve(lambda n: lattice(n) * (n + 1) < 1, np.ones(x.shape), upper_end, whole=True)
     return np.where(eps > 1400, 0.0, lattice(n))

@@ -220,8 +220,8 @@ def error_of_divided_budget(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -
     groups, bound = _read_groups(counts), _read_bound(counts, upper)
     share = read_eps(eps) / groups.shape[1]
     # Users without samples in a group do not contribute to its mean.
-    members = [Contributions(group[group > 0], bound) for group in groups.T]
-    error: Exact = sum(modulus_of_mean(users).optimal_error(share) for users in members)
+    collections = [Contributions(group[group > 0], bound) for group in groups.T]
+    error: Exact = sum(modulus_of_mean(users).optimal_error(share) for users in collections)
     return error
 
 
@@ -275,19 +275,19 @@ def opt_several_means(
     middles = (groups * (float(bound) / 2)).astype(np.float64)
     values = _read_group_sums(sums, 2 * middles)
     generator = check.rng(rng)
-    reach = _influence(groups, bound)
-    width = _threshold(reach, groups.shape[1], eps)
-    size = reach.astype(np.float64)
-    kept = np.divide(float(width), size, out=np.ones_like(size), where=size > width)
-    halves = middles * kept[:, None]
+    influences = _influence(groups, bound)
+    width = _threshold(influences, groups.shape[1], eps)
+    floats = influences.astype(np.float64)
+    factors = np.divide(float(width), floats, out=np.ones_like(floats), where=floats > width)
+    half_widths = middles * factors[:, None]
     # Each group has its own grid, on which sums are exact.
-    ends = halves.max(axis=0)
+    ends = half_widths.max(axis=0)
     _, _, step = grid_steps(np.zeros((groups.shape[1], len(groups))), -ends, ends)
-    limits = np.floor(halves / step)
+    limits = np.floor(half_widths / step)
     steps = np.rint(np.clip((values - middles) / step, -limits, limits)).sum(axis=-2)
     totals = groups.sum(axis=0)
-    moved = (2 * limits * step / totals).sum(axis=-1).max()
-    noise = generator.laplace(scale=noise_scale(moved, eps), size=steps.shape)
+    change = (2 * limits * step / totals).sum(axis=-1).max()
+    noise = generator.laplace(scale=noise_scale(change, eps), size=steps.shape)
     release: Floats = float(bound) / 2 + (steps * step / totals + noise)
     return release
 
@@ -330,13 +330,13 @@ def _influence(groups: npt.NDArray[np.int64], bound: Any) -> npt.NDArray[Any]:
     return np.asarray(bound * shares.sum(axis=-1))
 
 
-def _threshold(reach: npt.NDArray[Any], n_groups: int, eps: Epsilon) -> Any:
+def _threshold(influences: npt.NDArray[Any], n_groups: int, eps: Epsilon) -> Any:
     """Return the ceil(2G/eps)-th largest influence."""
     exact = read_eps(eps)
     # Keep a float a float, because `rank` allows for its rounding.
-    place = rank((eps if isinstance(eps, float) else exact) / n_groups)
-    kind = Fraction if reach.dtype == object else float
-    return kind(np.sort(reach)[-place]) if place <= reach.size else kind(0)
+    position = rank((eps if isinstance(eps, float) else exact) / n_groups)
+    kind = Fraction if influences.dtype == object else float
+    return kind(np.sort(influences)[-position]) if position <= influences.size else kind(0)
 
 
 def _read_group_sums(sums: npt.ArrayLike, largest: Floats) -> Floats:

@@ -21,7 +21,7 @@ from userdp._checks import Exact, Floats, RNGLike
 from userdp.beyond.errors import threshold
 from userdp.beyond.noise import Budget, Objective, read_budget, read_objective
 from userdp.mechanisms import grid_sum
-from userdp.model import Contributions, Number, _read_centre, _read_sums, _scalar
+from userdp.model import Contributions, Number, _number_or_float, _read_centre, _read_sums
 
 
 def clipped_mean(
@@ -78,8 +78,8 @@ def clipped_mean(
     law = read_budget(budget)
     middle = float(_read_centre(users, centre))
     ends = _centred_ends(users, total_width, middle)
-    total, moved = grid_sum(values - users.counts * middle, *ends)
-    noisy = total + law.draw(float(moved), total.shape, generator)
+    total, change = grid_sum(values - users.counts * middle, *ends)
+    noisy = total + law.draw(float(change), total.shape, generator)
     return middle + noisy / users.total
 
 
@@ -128,9 +128,9 @@ def clipped_mean_error(
     change = (high - low) / users.total
     error = law.mean_error(bias, change)
     if check.truth("project", project):
-        kept = values.sum(axis=-1) / users.total - bias
-        error -= law.mean_excess(np.maximum(kept, 0), change)
-        error -= law.mean_excess(np.maximum(float(users.upper) - kept, 0), change)
+        clipped_means = values.sum(axis=-1) / users.total - bias
+        error -= law.mean_excess(np.maximum(clipped_means, 0), change)
+        error -= law.mean_excess(np.maximum(float(users.upper) - clipped_means, 0), change)
     return error
 
 
@@ -255,8 +255,8 @@ def weighted_mean(
     generator = check.rng(rng)
     law = read_budget(budget)
     shares = _read_weights(users, weights).astype(np.float64)
-    total, moved = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
-    noisy = total + law.draw(float(moved), total.shape, generator)
+    total, change = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
+    noisy = total + law.draw(float(change), total.shape, generator)
     return noisy / float(shares.sum())
 
 
@@ -293,8 +293,8 @@ def weighted_mean_error(
     values = _read_sums(sums, users)
     law = read_budget(budget)
     shares = _read_weights(users, weights).astype(np.float64)
-    kept = (values / users.counts * shares).sum(axis=-1) / shares.sum()
-    bias = values.sum(axis=-1) / users.total - kept
+    weighted_means = (values / users.counts * shares).sum(axis=-1) / shares.sum()
+    bias = values.sum(axis=-1) / users.total - weighted_means
     return law.mean_error(bias, float(users.upper) / shares.sum())
 
 
@@ -335,9 +335,9 @@ def weighted_worst_case_error(
     shares = _read_weights(users, weights)
     objective = read_objective(objective)
     law = read_budget(budget)
-    missing = users.counts - users.total * shares / shares.sum()
-    bias = users.upper * np.maximum(missing, 0 * missing).sum() / users.total
-    return _scalar(users, law.worst_case(bias, users.upper / shares.sum(), objective))
+    deficits = users.counts - users.total * shares / shares.sum()
+    bias = users.upper * np.maximum(deficits, 0 * deficits).sum() / users.total
+    return _number_or_float(users, law.worst_case(bias, users.upper / shares.sum(), objective))
 
 
 def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -35,13 +35,13 @@ Objective = Literal["bound", "l1", "mse"]
 _SMALLEST_FOR_SQUARES = 1e-150
 
 # In this range, the parameters of Gaussian noise and the squares of its size are normal floats.
-_MODERATE = (1e-100, 1e100)
+_PARAMETER_RANGE = (1e-100, 1e100)
 
 # The largest budget of staircase noise: beyond it the first step is too narrow for floats.
 LARGEST_STAIRCASE = 1400
 
 # The fraction of delta that is reserved for rounding errors in its computation.
-_RESERVED = 1e-10
+_RESERVED_SHARE = 1e-10
 
 # Maximum number of times that a sigma is moved to the next float.
 _MOST_ROUNDED_UP = 64
@@ -143,8 +143,8 @@ class Noise(ABC):
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
         start = np.full(n.shape, float(self.mean_size))
-        beyond = double(has_positive_slope, start, "the best ratio of bias to sensitivity")
-        _, ratio = halve(has_positive_slope, np.zeros(n.shape), beyond)
+        upper_end = double(has_positive_slope, start, "the best ratio of bias to sensitivity")
+        _, ratio = halve(has_positive_slope, np.zeros(n.shape), upper_end)
         return ratio
 
     def _square(self) -> Exact:
@@ -170,8 +170,8 @@ class PureNoise(Noise):
     def delta(self, eps: Epsilon) -> float:
         """Return a delta for which a statistic with this noise is (eps, delta)-private.
 
-        It is 0 from the budget of the noise on, and 1 - exp(eps - budget) below, which holds for
-        everything that is private at the budget.
+        It is 0 if `eps` is at least the budget of the noise, and otherwise 1 - exp(eps - budget),
+        which is valid for every release that is private at that budget.
 
         Parameters
         ----------
@@ -313,8 +313,10 @@ class StaircaseNoise(PureNoise):
         self._low = self._high * exp(-float(self.eps))
         self.rank = ceil(2 * self.mean_size)
         # |Z| is a geometric number of whole units plus, independently, a fraction of one.
-        whole = root * self.mean_size
-        self.mean_square = whole * (1 + 2 * whole + 2 * gamma) + gamma * (1 + 2 * gamma) / 3
+        mean_units = root * self.mean_size
+        self.mean_square = (
+            mean_units * (1 + 2 * mean_units + 2 * gamma) + gamma * (1 + 2 * gamma) / 3
+        )
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
@@ -326,28 +328,30 @@ class StaircaseNoise(PureNoise):
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         """Draw independent noise of a shape for a statistic of the given sensitivity."""
         self._scale(sensitivity)  # raises if noise might overflow
-        whole = np.floor(rng.exponential(1 / float(self.eps), shape))
-        beyond = rng.random(shape) < self.gamma
-        place = rng.random(shape)
-        part = np.where(beyond, self.gamma + (1 - self.gamma) * place, self.gamma * place)
+        units = np.floor(rng.exponential(1 / float(self.eps), shape))
+        is_second_step = rng.random(shape) < self.gamma
+        position = rng.random(shape)
+        fraction = np.where(
+            is_second_step, self.gamma + (1 - self.gamma) * position, self.gamma * position
+        )
         sign = rng.choice([-1.0, 1.0], shape)
-        result: Floats = sign * sensitivity * (whole + part)
+        result: Floats = sign * sensitivity * (units + fraction)
         return result
 
     def tail(self, x: Floats) -> Floats:
         """Return P(Z > x) for x >= 0, linear on every step."""
-        whole, first, second = self._steps(x)
-        return whole * (0.5 - self._high * first - self._low * second)
+        factor, first, second = self._steps(x)
+        return factor * (0.5 - self._high * first - self._low * second)
 
     def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
-        whole, first, second = self._steps(x)
+        factor, first, second = self._steps(x)
         on_first = (float(self.mean_size) - first + self._high * first**2) / 2
         on_second = (0.5 - self._high * self.gamma - self._low * second / 2) * second
-        return whole * (on_first - on_second)
+        return factor * (on_first - on_second)
 
     def _steps(self, x: Floats) -> tuple[Floats, ...]:
-        """Return exp(-eps n) for the n whole units in x, and how far the rest is into each step."""
+        """Return exp(-eps n) for the n units in x, and the parts of the rest on its two steps."""
         units = np.floor(x)
         factor = np.exp(-float(self.eps) * units)
         first = np.minimum(x - units, self.gamma)
@@ -401,7 +405,7 @@ class GaussianNoise(Noise):
     rounding = 4
 
     def __init__(self, sigma: float) -> None:
-        self.sigma = _read_moderate("sigma", sigma)
+        self.sigma = _read_parameter("sigma", sigma)
         self.scale = self.sigma
         self.spends = 1 / (2 * Fraction(self.sigma) ** 2)
         self.mean_size = self.sigma * sqrt(2 / pi)
@@ -434,7 +438,7 @@ class GaussianNoise(Noise):
         >>> GaussianNoise.zcdp(0.5)
         GaussianNoise(sigma=1.0)
         """
-        least = sqrt(0.5 / _read_moderate("rho", rho))
+        least = sqrt(0.5 / _read_parameter("rho", rho))
         exact = Fraction(check.size("rho", rho, exact=True))
         # `least` is the result of three roundings, each of half a unit in the last place.
         for _ in range(_MOST_ROUNDED_UP):
@@ -476,11 +480,11 @@ class GaussianNoise(Noise):
         >>> round(GaussianNoise.approximate(eps=1, delta=1e-6).sigma, 4)
         4.2247
         """
-        budget = _read_moderate("eps", read_eps(eps))
-        allowed = _read_moderate("delta", delta)
+        budget = _read_parameter("eps", read_eps(eps))
+        allowed = _read_parameter("delta", delta)
         if allowed >= 1:
             check.refuse_value("delta", "less than 1", delta)
-        limit = allowed * (1 - _RESERVED)
+        limit = allowed * (1 - _RESERVED_SHARE)
         # Search for u = 1/(2 sigma) - eps sigma, so that no step of the computation cancels.
         last, _ = halve(lambda u: _gaussian_delta(float(u), budget) <= limit, -40.0, 40.0)
         u = float(last)
@@ -511,8 +515,8 @@ class GaussianNoise(Noise):
         sigma = Fraction(self.sigma)
         # Exact, because both terms may be large; where a float would overflow, delta is 0.
         u = max(1 / (2 * sigma) - budget * sigma, Fraction(-(10**150)))
-        spent = _gaussian_delta(float(u), float(budget))
-        return min(spent * (1 + _RESERVED / 2), 1.0)  # half of it covers rounding here
+        exact_delta = _gaussian_delta(float(u), float(budget))
+        return min(exact_delta * (1 + _RESERVED_SHARE / 2), 1.0)  # half of it covers rounding here
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
@@ -583,10 +587,10 @@ def read_objective(objective: Objective) -> Objective:
     return objective
 
 
-def _read_moderate(name: str, value: object) -> float:
+def _read_parameter(name: str, value: object) -> float:
     number = check.positive(name, value)
-    if not _MODERATE[0] <= number <= _MODERATE[1]:
-        check.refuse_value(name, "from {} to {}".format(*_MODERATE), value)
+    if not _PARAMETER_RANGE[0] <= number <= _PARAMETER_RANGE[1]:
+        check.refuse_value(name, "from {} to {}".format(*_PARAMETER_RANGE), value)
     return number
 
 
@@ -605,11 +609,13 @@ def _gaussian_delta(u: float, eps: float) -> float:
     v = hypot(u, sqrt(2) * sqrt(eps))
     density = exp(-u * u / 2) / sqrt(2 * pi)
     middle = (v - u) / 2
-    reach = eps / (v - u) if u < 0 else (u + v) / 2  # the same, without cancelling
-    if density and reach < 1e-3:
+    half_width = eps / (v - u) if u < 0 else (u + v) / 2  # the same, without cancelling
+    if density and half_width < 1e-3:
         ratio = _mills(middle)
-        third = 2 + middle**2 - (3 * middle + middle**3) * ratio
-        return float(density * 2 * reach * (1 - middle * ratio + reach**2 / 6 * third))
+        third_derivative = 2 + middle**2 - (3 * middle + middle**3) * ratio
+        return float(
+            density * 2 * half_width * (1 - middle * ratio + half_width**2 / 6 * third_derivative)
+        )
     if u < 0:
         return float(density * (_mills(-u) - _mills(v)))
     return float(special.ndtr(u) - density * _mills(v))

@@ -30,9 +30,9 @@ __all__ = [
     "threshold_log_ratio",
 ]
 
-_DISTANCES = np.vectorize(lambda one, other: float(one.value - other.value), otypes=[float])
+_DISTANCES = np.vectorize(lambda first, second: float(first.value - second.value), otypes=[float])
 _RATIOS = np.vectorize(
-    lambda one, other: float(abs(one.value - other.value) / one.scale), otypes=[float]
+    lambda first, second: float(abs(first.value - second.value) / first.scale), otypes=[float]
 )
 
 
@@ -67,9 +67,9 @@ def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
     """
     n, _, d = pairs.first.shape
     shift, calls = _shifts(release, pairs, np.identity(d)[0])
-    seen = [(call.name, call.numbers[:1], call.size) for call in calls]
-    pure = [("standard_normal", (), (n, d)), ("gamma", (d,), (n,))]
-    return shift if seen == pure * 2 else np.full(n, np.inf)
+    draws = [(call.name, call.numbers[:1], call.size) for call in calls]
+    expected = [("standard_normal", (), (n, d)), ("gamma", (d,), (n,))]
+    return shift if draws == expected * 2 else np.full(n, np.inf)
 
 
 def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
@@ -104,9 +104,9 @@ def gaussian_rho(release: Release, pairs: Pairs) -> Floats:
     n = len(pairs.first)
     shape = pairs.first.shape[2:]
     shift, calls = _shifts(release, pairs, np.ones(shape))
-    seen = [(call.name, call.size) for call in calls]
-    gaussian = [("normal", (n, *shape))]
-    return shift**2 / 2 if seen == gaussian * 2 else np.full(n, np.inf)
+    draws = [(call.name, call.size) for call in calls]
+    expected = [("normal", (n, *shape))]
+    return shift**2 / 2 if draws == expected * 2 else np.full(n, np.inf)
 
 
 def joint_log_ratio(release: Release, pairs: Pairs) -> Floats:
@@ -141,11 +141,11 @@ def joint_log_ratio(release: Release, pairs: Pairs) -> Floats:
     array([4.])
     """
     rng = Recorder()
-    one, other = (release(sums, pairs.users, rng) for sums in pairs[1:])
-    seen = [(call.name, call.size) for call in rng.calls]
-    shifts = np.vectorize(audit._shift, otypes=[float])(one, other)
+    first, second = (release(sums, pairs.users, rng) for sums in pairs[1:])
+    draws = [(call.name, call.size) for call in rng.calls]
+    shifts = np.vectorize(audit._shift, otypes=[float])(first, second)
     ratios: Floats = shifts.sum(axis=-1)
-    return ratios if seen == [("laplace", one.shape)] * 2 else np.full(len(one), np.inf)
+    return ratios if draws == [("laplace", first.shape)] * 2 else np.full(len(first), np.inf)
 
 
 def mean_log_ratio(release: Release, pairs: Pairs, law: StaircaseNoise | None = None) -> Floats:
@@ -214,8 +214,8 @@ def threshold_log_ratio(rule: PrivateThreshold, pairs: Pairs, eps: Epsilon) -> F
     array([1.8])
     """
     check.instance("rule", rule, PrivateThreshold)
-    both = zip(pairs.first, pairs.second, strict=True)
-    return np.array([_threshold_log_ratio(rule, pair, pairs.users, eps) for pair in both])
+    datasets = zip(pairs.first, pairs.second, strict=True)
+    return np.array([_threshold_log_ratio(rule, pair, pairs.users, eps) for pair in datasets])
 
 
 def _threshold_log_ratio(
@@ -226,15 +226,15 @@ def _threshold_log_ratio(
     ends = np.concatenate([*(rule._distances(sums, users) for sums in pair), [highest]])
     ends = np.unique(ends[ends > lowest])
     lower = np.concatenate([[lowest], ends[:-1]])
-    wanted = np.concatenate([ends, (ends + lower) / 2, np.minimum(lower * (1 + 1e-12), ends)])
-    wanted = wanted[wanted > lowest]
-    one, other = (_released_at(rule, wanted, sums, users, eps) for sums in pair)
-    ratio = np.abs(one.log_density - other.log_density) + _RATIOS(one.release, other.release)
-    ratio = np.where(one.drawn & other.drawn, ratio, np.inf)
-    return float(np.max(np.where(one.likely & other.likely, ratio, 0.0)))
+    targets = np.concatenate([ends, (ends + lower) / 2, np.minimum(lower * (1 + 1e-12), ends)])
+    targets = targets[targets > lowest]
+    first, second = (_run_rule(rule, targets, sums, users, eps) for sums in pair)
+    ratio = np.abs(first.log_density - second.log_density) + _RATIOS(first.release, second.release)
+    ratio = np.where(first.drawn & second.drawn, ratio, np.inf)
+    return float(np.max(np.where(first.likely & second.likely, ratio, 0.0)))
 
 
-class _ReleasedAt(NamedTuple):
+class _RuleRun(NamedTuple):
     """Behaviour of a rule at given thresholds, shape (n,).
 
     Attributes
@@ -253,28 +253,28 @@ class _ReleasedAt(NamedTuple):
     release: npt.NDArray[Any]
 
 
-def _released_at(
-    rule: PrivateThreshold, wanted: Floats, sums: Floats, users: Contributions, eps: Epsilon
-) -> _ReleasedAt:
-    """Make the rule draw the wanted thresholds, as far as possible."""
+def _run_rule(
+    rule: PrivateThreshold, targets: Floats, sums: Floats, users: Contributions, eps: Epsilon
+) -> _RuleRun:
+    """Make the rule draw the target thresholds, as far as possible."""
     cells = rule.cells(sums, users, eps)
-    place = wanted
+    position = targets
     if rule.measure == "logarithmic":
-        place = np.log(wanted / rule._lowest(users))
-    cell = np.sum(np.sort(rule._distances(sums, users)) >= wanted[:, None], axis=1)
+        position = np.log(targets / rule._lowest(users))
+    cell = np.sum(np.sort(rule._distances(sums, users)) >= targets[:, None], axis=1)
     likely = cells.probability[cell] > audit._LIKELY
     cell = np.where(likely, cell, np.argmax(cells.probability))
     level = np.cumsum(cells.probability)[cell] - cells.probability[cell] / 2
     width = cells.upper[cell] - cells.lower[cell]
-    within = np.where(likely, np.clip((place - cells.lower[cell]) / width, 0, 1), 0.5)
-    batch = np.broadcast_to(sums, (wanted.size, users.n_users))
-    drawn = rule.draw(batch, users, eps, rng=Recorder(random=[level, within]))
-    releases: Any = rule.release(batch, users, eps, rng=Recorder(random=[level, within]))
-    cap = audit._SCALES(releases) * (users.total * float(rule._for_noise(eps)))
-    as_wanted = np.abs(drawn - wanted) <= audit._ROUNDING * wanted
-    as_used = np.abs(cap - drawn) <= audit._ROUNDING * drawn
-    density = rule.log_density(wanted, sums, users, eps)
-    return _ReleasedAt(likely, as_wanted & as_used, density, releases)
+    relative = np.where(likely, np.clip((position - cells.lower[cell]) / width, 0, 1), 0.5)
+    batch = np.broadcast_to(sums, (targets.size, users.n_users))
+    drawn = rule.draw(batch, users, eps, rng=Recorder(random=[level, relative]))
+    releases: Any = rule.release(batch, users, eps, rng=Recorder(random=[level, relative]))
+    cap = audit._SCALES(releases) * (users.total * float(rule._noise_budget(eps)))
+    is_target = np.abs(drawn - targets) <= audit._ROUNDING * targets
+    is_cap_used = np.abs(cap - drawn) <= audit._ROUNDING * drawn
+    density = rule.log_density(targets, sums, users, eps)
+    return _RuleRun(likely, is_target & is_cap_used, density, releases)
 
 
 def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
@@ -297,13 +297,13 @@ def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, li
     """
     rng = Recorder()
     shape = (2, len(pairs.first), pattern.size)
-    both = np.reshape([release(sums, pairs.users, rng) for sums in pairs[1:]], shape)
-    moved = np.linalg.norm(_DISTANCES(*both), axis=1)
-    scales = audit._SCALES(both)
+    outputs = np.reshape([release(sums, pairs.users, rng) for sums in pairs[1:]], shape)
+    distance = np.linalg.norm(_DISTANCES(*outputs), axis=1)
+    scales = audit._SCALES(outputs)
     scale, _ = scales[..., 0]
     fits_pattern = np.all(scales == scale[:, None] * pattern, axis=(0, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        shift = np.where(moved > 0, moved / scale, 0.0)
+        shift = np.where(distance > 0, distance / scale, 0.0)
     return np.where(fits_pattern, shift, np.inf), rng.calls
 
 
@@ -338,12 +338,12 @@ def hard_pairs(n_pairs: int, rng: RNGLike = None, *, d: int | None = None) -> It
 
 
 def _in_ball(pairs: Pairs, d: int, rng: np.random.Generator) -> Pairs:
-    axis, other = rng.standard_normal((2, *pairs.first.shape, d))
+    axis, new_axis = rng.standard_normal((2, *pairs.first.shape, d))
     axis[::2] = axis[::2, :1]
-    turns = (pairs.first != pairs.second) & rng.choice([True, False], (len(axis), 1))
-    axes = np.stack([axis, np.where(turns[..., None], other, axis)])
-    reach = np.stack(pairs[1:]) - pairs.users.largest_sums / 2
-    vectors = reach[..., None] * (axes / np.linalg.norm(axes, axis=-1, keepdims=True))
+    changes_axis = (pairs.first != pairs.second) & rng.choice([True, False], (len(axis), 1))
+    axes = np.stack([axis, np.where(changes_axis[..., None], new_axis, axis)])
+    lengths = np.stack(pairs[1:]) - pairs.users.largest_sums / 2
+    vectors = lengths[..., None] * (axes / np.linalg.norm(axes, axis=-1, keepdims=True))
     return Pairs(pairs.users, *vectors)
 
 

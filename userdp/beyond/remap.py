@@ -77,9 +77,9 @@ class Remap:
         -------
         ndarray of float64
         """
-        true = check.floats("means", means)[..., None]
-        chances = _chances(true, self.edges, self.scale)
-        return np.asarray(np.sum(chances * np.abs(self.values - true), axis=-1))
+        true_means = check.floats("means", means)[..., None]
+        probabilities = _cell_probabilities(true_means, self.edges, self.scale)
+        return np.asarray(np.sum(probabilities * np.abs(self.values - true_means), axis=-1))
 
 
 def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
@@ -138,19 +138,19 @@ def _largest_error(edges: Floats, values: Floats, scale: float) -> float:
     # The error is a sum over cells of the cell's probability times a distance, which is convex. The
     # absolute slopes of the probabilities add up to at most 1 / scale. Only the probability of the
     # cell that contains the true mean can be concave, with a second derivative of at least
-    # -1 / scale^2. So the second derivative of the error is at least -bend, and the error exceeds
-    # its chord between two points by at most bend / 8 times the square of their distance.
+    # -1 / scale^2. So the second derivative of the error is at least -curvature, and the error
+    # exceeds its chord between two points by at most curvature / 8 times their squared distance.
     inner = values[1:-1]
-    farthest = np.max(np.maximum(np.abs(inner - edges[:-1]), np.abs(inner - edges[1:])))
-    bend = (2 + farthest / scale) / scale
-    return float(np.max(on_grid) + bend / (8 * n_points**2))
+    largest_distance = np.max(np.maximum(np.abs(inner - edges[:-1]), np.abs(inner - edges[1:])))
+    curvature = (2 + largest_distance / scale) / scale
+    return float(np.max(on_grid) + curvature / (8 * n_points**2))
 
 
-def _chances(means: Floats, edges: Floats, scale: float) -> Floats:
+def _cell_probabilities(means: Floats, edges: Floats, scale: float) -> Floats:
     """Return the probability that the noisy mean falls into each cell, shape (..., K)."""
-    away = (edges - means) / scale
-    tail = np.exp(-np.abs(away)) / 2
-    below = np.where(away < 0, tail, 1 - tail)
+    offsets = (edges - means) / scale
+    tail = np.exp(-np.abs(offsets)) / 2
+    below = np.where(offsets < 0, tail, 1 - tail)
     return np.diff(below, axis=-1, prepend=0, append=1)
 
 
@@ -166,27 +166,27 @@ def _best_values(edges: Floats, scale: float) -> Floats:
 
     means = np.linspace(0, 1, _N_MEANS)
     half = _N_CELLS // 2
-    true = means[: _N_MEANS // 2 + 1]
-    chances = _chances(true[:, None], edges, scale)
-    away = np.abs(means - true[:, None])
+    true_means = means[: _N_MEANS // 2 + 1]
+    probabilities = _cell_probabilities(true_means[:, None], edges, scale)
+    distances = np.abs(means - true_means[:, None])
     # Cost of a cell and a value, plus that of their mirror images: shape (true means, cells,
     # values).
-    cost = chances[:, :half, None] * away[:, None, :]
-    cost += chances[:, half:][:, ::-1, None] * away[:, None, ::-1]
-    n_chances = half * _N_MEANS
-    limits = np.column_stack([cost.reshape(true.size, n_chances), -np.ones(true.size)])
+    cost = probabilities[:, :half, None] * distances[:, None, :]
+    cost += probabilities[:, half:][:, ::-1, None] * distances[:, None, ::-1]
+    n_weights = half * _N_MEANS
+    limits = np.column_stack([cost.reshape(true_means.size, n_weights), -np.ones(true_means.size)])
     sums = sparse.kron(sparse.eye_array(half), np.ones((1, _N_MEANS)))
-    found = optimize.linprog(
-        c=np.append(np.zeros(n_chances), 1.0),
+    result = optimize.linprog(
+        c=np.append(np.zeros(n_weights), 1.0),
         A_ub=sparse.csr_array(limits),
-        b_ub=np.zeros(true.size),
+        b_ub=np.zeros(true_means.size),
         A_eq=sparse.hstack([sums, sparse.csr_array((half, 1))]).tocsr(),
         b_eq=np.ones(half),
         method="highs",
         options={"maxiter": 100_000},
     )
-    if found.x is None:
+    if result.x is None:
         raise NotFoundError(f"The table for noise of scale {scale:g} U was not found.")
-    drawn = found.x[:-1].reshape(half, _N_MEANS)
-    lower = drawn @ means / drawn.sum(axis=1)
+    weights = result.x[:-1].reshape(half, _N_MEANS)
+    lower = weights @ means / weights.sum(axis=1)
     return np.append(lower, 1 - lower[::-1])

@@ -14,12 +14,12 @@ import numpy as np
 
 from userdp import _checks as check
 from userdp._checks import Floats
-from userdp.beyond.errors import _kept_out, projected_error, threshold
+from userdp.beyond.errors import _removed_noise, projected_error, threshold
 from userdp.beyond.noise import Budget, Noise, read_budget
 from userdp.model import Contributions
 
-# Widths to try, as shares of the largest sum of a part: 64 in equal steps, and a geometric sequence
-# with this ratio, down to a small share of a user's mean sum.
+# Widths to try, as shares of the largest sum in a part: 64 in equal steps, and a geometric sequence
+# with this ratio, down to this share of a user's mean sum.
 _EQUAL_SHARES = np.arange(1, 65) / 64
 _LADDER_STEP = 1.005
 _SMALLEST_SHARE_OF_MEAN = 1 / 200
@@ -132,17 +132,17 @@ def best_split(users: Contributions, budget: Budget) -> Split:
     sizes, n_users = users.histogram
     n_heavy = np.cumsum(n_users[::-1])[::-1]
     first_heavy = [
-        place
-        for place in range(max(1, sizes.size - _MOST_SPLITS), sizes.size)
-        if n_heavy[place] <= _MOST_HEAVY
+        index
+        for index in range(max(1, sizes.size - _MOST_SPLITS), sizes.size)
+        if n_heavy[index] <= _MOST_HEAVY
     ]
-    splits = [_whole(users, law), *(_split_at(place, users, law) for place in first_heavy)]
+    splits = [_whole(users, law), *(_split_at(index, users, law) for index in first_heavy)]
     return min(splits, key=lambda split: split.error)
 
 
 def _whole(users: Contributions, law: Noise) -> Split:
     """Return the release of all users together, at the best width."""
-    part = _part_of(users, users, law)
+    part = _best_part(users, users, law)
     return Split(None, (part,), part.error)
 
 
@@ -152,21 +152,21 @@ def _split_at(first_heavy: int, users: Contributions, law: Noise) -> Split:
     upper = users.upper
     heavy = Contributions._of_histogram(sizes[first_heavy:], n_users[first_heavy:], upper)
     others = Contributions._of_histogram(sizes[:first_heavy], n_users[:first_heavy], upper)
-    parts = (_part_of(users, heavy, law), _part_of(users, others, law))
+    parts = (_best_part(users, heavy, law), _best_part(users, others, law))
     error = sum(float(part.share) * part.error for part in parts)
     return Split(int(sizes[first_heavy]), parts, error)
 
 
-def _part_of(users: Contributions, members: Contributions, law: Noise) -> Part:
+def _best_part(users: Contributions, members: Contributions, law: Noise) -> Part:
     """Return a part of the users, released with the best width that is tried."""
     width = float(threshold(members, law, "l1"))
     best = projected_error(members, width, law), width
     widths = _widths(members, law)
-    least = _least_errors(members, widths, law)
-    for place in np.argsort(least).tolist():
-        if least[place] >= best[0]:
+    lower_bounds = _least_errors(members, widths, law)
+    for index in np.argsort(lower_bounds).tolist():
+        if lower_bounds[index] >= best[0]:
             break
-        width = float(widths[place])
+        width = float(widths[index])
         best = min(best, (projected_error(members, width, law), width))
     return Part(members, best[1], Fraction(members.total, users.total), best[0])
 
@@ -174,11 +174,11 @@ def _part_of(users: Contributions, members: Contributions, law: Noise) -> Part:
 def _widths(users: Contributions, law: Noise) -> Floats:
     """Return widths to try, besides the l1 threshold, shape (n,)."""
     smallest = _SMALLEST_SHARE_OF_MEAN * users.total / (users.n_users * users.max_count)
-    ladder = _LADDER_STEP ** -np.arange(1.0, log(1 / smallest, _LADDER_STEP) + 1)
-    shares = np.append(_EQUAL_SHARES, ladder)
+    geometric = _LADDER_STEP ** -np.arange(1.0, log(1 / smallest, _LADDER_STEP) + 1)
+    shares = np.append(_EQUAL_SHARES, geometric)
     noise = users.max_count / users.total * float(law.mean_size)
-    tried: Floats = float(users.upper * users.max_count) * shares[shares * noise <= _WIDEST_NOISE]
-    return tried
+    widths: Floats = float(users.upper * users.max_count) * shares[shares * noise <= _WIDEST_NOISE]
+    return widths
 
 
 def _least_errors(users: Contributions, widths: Floats, law: Noise) -> Floats:
@@ -193,17 +193,17 @@ def _least_errors(users: Contributions, widths: Floats, law: Noise) -> Floats:
     largest = upper * sizes
     n_above = np.append(np.cumsum(n_users[::-1])[::-1], 0).astype(np.float64)
     sums_above = np.append(np.cumsum((largest * n_users)[::-1])[::-1], 0.0)
-    place = np.searchsorted(largest, widths, side="right")
-    n_clipped, free = n_above[place], upper * users.total - sums_above[place]
-    first = np.minimum(np.floor((n_clipped + free / widths) / 2), n_clipped)
+    index = np.searchsorted(largest, widths, side="right")
+    n_clipped, unclipped = n_above[index], upper * users.total - sums_above[index]
+    first = np.minimum(np.floor((n_clipped + unclipped / widths) / 2), n_clipped)
     steps = np.linspace(0, 1, _MOST_DATASETS)
-    at_top = np.round(first[:, None] + (n_clipped - first)[:, None] * steps)
+    n_at_top = np.round(first[:, None] + (n_clipped - first)[:, None] * steps)
     width = widths[:, None]
-    at_full = np.interp(at_top, n_above[::-1], sums_above[::-1])
-    bias = np.maximum(at_full - at_top * width, 0.0) / (2 * users.total)
-    others = (n_clipped[:, None] - at_top) * width + free[:, None]
-    off_middle = np.maximum(at_top * width - others, 0.0) / (2 * users.total)
+    sum_at_top = np.interp(n_at_top, n_above[::-1], sums_above[::-1])
+    bias = np.maximum(sum_at_top - n_at_top * width, 0.0) / (2 * users.total)
+    others = (n_clipped[:, None] - n_at_top) * width + unclipped[:, None]
+    distance = np.maximum(n_at_top * width - others, 0.0) / (2 * users.total)
     change = width / users.total
-    kept_out = _kept_out(law, off_middle, upper, change)
-    errors: Floats = np.max(bias + 2 * law.mean_excess(bias, change) - kept_out, axis=1)
+    removed_noise = _removed_noise(law, distance, upper, change)
+    errors: Floats = np.max(bias + 2 * law.mean_excess(bias, change) - removed_noise, axis=1)
     return errors

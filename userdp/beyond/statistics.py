@@ -98,8 +98,8 @@ class Modulus(Generic[Number]):
             check.refuse("values", "be one-dimensional and not empty", got)
         if array[0] != 0:
             check.refuse("values", "begin with omega(0) = 0", f"values[0]={array.item(0)!r}")
-        falls = np.append(False, array[1:] < array[:-1])
-        check.refuse_entries("values", "at least the previous value", array, falls)
+        decreases = np.append(False, array[1:] < array[:-1])
+        check.refuse_entries("values", "at least the previous value", array, decreases)
         self._set_values(array)
 
     @classmethod
@@ -119,8 +119,8 @@ class Modulus(Generic[Number]):
 
     def __call__(self, n: int) -> Number:
         """Return omega(n), for any number of users n >= 0."""
-        whole = check.integer("n", n, least=0)
-        return self._number(self.values[min(whole, self.values.size - 1)])
+        n_users = check.integer("n", n, least=0)
+        return self._number(self.values[min(n_users, self.values.size - 1)])
 
     @property
     def is_exact(self) -> bool:
@@ -129,9 +129,9 @@ class Modulus(Generic[Number]):
 
     @cached_property
     def vertices(self) -> list[tuple[int, Number]]:
-        """The corners (n, omega(n)) of the least concave majorant, from (0, 0) on.
+        """The corners (n, omega(n)) of the least concave majorant, beginning with (0, 0).
 
-        It is linear between them, and constant from the last one on.
+        The majorant is linear between its corners, and constant beyond the last one.
         """
         return [(int(n), self._number(self.values[n])) for n in self._corners]
 
@@ -155,13 +155,14 @@ class Modulus(Generic[Number]):
 
         Examples
         --------
-        If two users are needed for the second step, the majorant at 2 is half-way between 1 and 3:
+        If two users are needed for the second step, the majorant at 2 is half-way between its
+        values at 1 and 3:
 
         >>> Modulus([0, 1, 1, 2]).majorant(2)
         Fraction(3, 2)
         """
-        place = check.size("x", x, self.is_exact)
-        return self._scalar(self._height(place))
+        point = check.size("x", x, self.is_exact)
+        return self._number_or_float(self._height(point))
 
     def smallest_bias(self, sensitivity: Exact) -> Number | float:
         """Return the smallest worst-case bias of any estimator with at most this sensitivity.
@@ -192,7 +193,7 @@ class Modulus(Generic[Number]):
         change = check.size("sensitivity", sensitivity, self.is_exact)
         # Because omega lies below its majorant, no other n is better than the best corner.
         excess = self.values[self._corners] - change * self._numbers_of_users
-        return self._scalar(np.max(excess) / 2)
+        return self._number_or_float(np.max(excess) / 2)
 
     def optimal_error(self, budget: Budget) -> Number:
         """Return the smallest worst-case error, bias plus mean size of the noise, of any estimator.
@@ -316,7 +317,7 @@ class Modulus(Generic[Number]):
     @cached_property
     def _corners(self) -> npt.NDArray[np.int64]:
         """The numbers of users at the corners of the majorant."""
-        # From here on the modulus is constant.
+        # Beyond this number of users the modulus is constant.
         last = int(np.argmax(self.values == self.values[-1]))
         values = self.values[: last + 1]
         # There can only be a corner where the steps decrease.
@@ -345,7 +346,7 @@ class Modulus(Generic[Number]):
         """
         corners = self._corners
         # Compare with whole numbers: `x` as a float may lie on the other side of a corner.
-        end = max(bisect_left(range(corners.size), x, key=lambda at: int(corners[at])), 1)
+        end = max(bisect_left(range(corners.size), x, key=lambda corner: int(corners[corner])), 1)
         left = int(corners[end - 1])
         value = self.values[left]
         if end == corners.size:
@@ -355,15 +356,15 @@ class Modulus(Generic[Number]):
 
     def _height(self, x: Exact) -> Any:
         left, value, slope = self._piece(x)
-        ahead = x - left
-        return value + slope * (ahead if self.is_exact else float(ahead))
+        distance = x - left
+        return value + slope * (distance if self.is_exact else float(distance))
 
     def _number(self, value: Any) -> Number:
         """Return a number as a Fraction if the modulus is exact, and as a float otherwise."""
         result: Number = Fraction(value) if self.is_exact else float(value)  # type: ignore[assignment]
         return result
 
-    def _scalar(self, value: Any) -> Number | float:
+    def _number_or_float(self, value: Any) -> Number | float:
         """Return a number as a Fraction if it and the modulus are, and as a float otherwise."""
         return self._number(value) if isinstance(value, Fraction) else float(value)
 
@@ -492,9 +493,9 @@ def modulus_of_variance(users: Contributions[Number]) -> Modulus[Number]:
     """
     square = _square_of_bound(users)
     half = users.total // 2
-    moved = np.minimum(_sums_of_largest(users), half)
-    values = square * _shares(moved, users) * _shares(users.total - moved, users)
-    return Modulus._concave(values, np.arange(np.argmax(moved) + 1))
+    n_changed = np.minimum(_sums_of_largest(users), half)
+    values = square * _shares(n_changed, users) * _shares(users.total - n_changed, users)
+    return Modulus._concave(values, np.arange(np.argmax(n_changed) + 1))
 
 
 @overload
@@ -547,10 +548,10 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) ->
     n = np.arange(2 * -(-n0 // m) + 1)
     if isinstance(bound, Fraction):
         n = n.astype(object)
-    added = _part(n * m, np.asarray(n0), bound)
+    added = _share_of_whole(n * m, np.asarray(n0), bound)
     # As many users are removed as added, or one fewer.
     removed = n // 2
-    replaced = _part((n - removed) * m, np.maximum(n0 - removed * m, 0), bound)
+    replaced = _share_of_whole((n - removed) * m, np.maximum(n0 - removed * m, 0), bound)
     return Modulus(bound * np.maximum(added, replaced))
 
 
@@ -617,7 +618,9 @@ def _shares(samples: npt.NDArray[np.int64], users: Contributions) -> npt.NDArray
     return shares / (Fraction(users.total) if users.is_exact else users.total)
 
 
-def _part(part: npt.NDArray[Any], rest: npt.NDArray[Any], bound: Exact) -> npt.NDArray[Any]:
+def _share_of_whole(
+    part: npt.NDArray[Any], rest: npt.NDArray[Any], bound: Exact
+) -> npt.NDArray[Any]:
     """Return part / (part + rest), as exact as a bound; 0 where the part is 0."""
     whole = np.maximum(part + rest, 1)
     share: npt.NDArray[Any] = part / (whole * Fraction(1) if isinstance(bound, Fraction) else whole)

@@ -1,11 +1,11 @@
-"""Private thresholds at their best: AKMV with another budget split, base measure or centre.
+"""Private thresholds at their best: AKMV with other budget splits, base measures and centres.
 
 `userdp.akmv` spends half of the budget on its threshold T, draws it near a sum from a density that
 is uniform on [0, U m*] before the exponential tilt, and caps sums from above. Privacy forces none
 of these choices. `PrivateThreshold` makes them arguments:
 
 - the share p of the budget for T; the noise has the rest, (1 - p) eps;
-- the base measure of the exponential mechanism: dt, or dt/t from U min(m)/4 on, which is uniform in
+- the base measure of the exponential mechanism: dt, or dt/t above U min(m)/4, which is uniform in
   log t. It is public, so T is as private as before;
 - what is thresholded: the sums themselves, capped at T from above, or the centred sums sigma_l - U
   m_l / 2, clipped to [-T/2, T/2]. T is then a quantile of their distances from the middle,
@@ -42,7 +42,7 @@ Measure = Literal["uniform", "logarithmic"]
 
 # The logarithmic measure begins at this fraction of the smallest U m_l, because the range must not
 # reach 0.
-_LOWEST = 0.25
+_LOWEST_SHARE = 0.25
 
 # A piece is halved until the ratio of its ends, and the change of the noise's exponent across it,
 # are at most this.
@@ -80,18 +80,18 @@ class _Pieces(NamedTuple):
     loss: Floats
     slope: Floats
 
-    def take(self, which: npt.NDArray[np.bool_]) -> _Pieces:
-        return _Pieces._make(part[which] for part in self)
+    def take(self, mask: npt.NDArray[np.bool_]) -> _Pieces:
+        return _Pieces._make(part[mask] for part in self)
 
-    def split(self, which: npt.NDArray[np.bool_], at: Floats) -> _Pieces:
+    def split(self, mask: npt.NDArray[np.bool_], points: Floats) -> _Pieces:
         """Cut the chosen pieces in two, at one point each."""
-        cut = self.take(which)
-        below = (at - cut.lower) / (cut.upper - cut.lower)
-        halves = [
-            cut._replace(upper=at, mass=cut.mass * below),
-            cut._replace(lower=at, mass=cut.mass * (1 - below)),
+        cut = self.take(mask)
+        below = (points - cut.lower) / (cut.upper - cut.lower)
+        parts = [
+            cut._replace(upper=points, mass=cut.mass * below),
+            cut._replace(lower=points, mass=cut.mass * (1 - below)),
         ]
-        return _Pieces._make(map(np.concatenate, zip(self.take(~which), *halves, strict=True)))
+        return _Pieces._make(map(np.concatenate, zip(self.take(~mask), *parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class PrivateThreshold:
         >>> PrivateThreshold().rank(1), PrivateThreshold(share=0.1, centred=True).rank(1)
         (2, 3)
         """
-        return rank_of(self._comparable(eps))
+        return rank_of(self._equivalent_budget(eps))
 
     def cells(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Cells:
         """Return the exact distribution of T, on the axis of the base measure.
@@ -310,8 +310,8 @@ class PrivateThreshold:
         T = self._draw(values, users, eps, generator)  # noqa: N806 (the paper's letter)
         middle = float(users.upper) / 2 if self.centred else 0.0
         low, high = (-T / 2, T / 2) if self.centred else (np.zeros_like(T), T)
-        total, moved = grid_sum(values - users.counts * middle, low, high)
-        noise = generator.laplace(scale=noise_scale(moved, self._for_noise(eps)))
+        total, change = grid_sum(values - users.counts * middle, low, high)
+        noise = generator.laplace(scale=noise_scale(change, self._noise_budget(eps)))
         return middle + (total + noise) / users.total
 
     def error(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
@@ -405,7 +405,7 @@ class PrivateThreshold:
         >>> PrivateThreshold(share=Fraction(1, 5), centred=True).smallest_error(users, 1)
         Fraction(845, 28)
         """
-        bound: Any = optimal_error(users, self._comparable(eps))
+        bound: Any = optimal_error(users, self._equivalent_budget(eps))
         return bound if self.centred else 2 * bound  # type: ignore[no-any-return]
 
     def largest_error_found(self, users: Contributions, eps: Epsilon) -> float:
@@ -451,23 +451,23 @@ class PrivateThreshold:
 
         levels = np.unique(full)[:, None]
         starts = np.concatenate([np.minimum(full, levels), np.where(full >= levels, levels, 0.0)])
-        found = errors(starts)
-        best, highest = starts[found.argmax()], float(found.max())
+        values = errors(starts)
+        best, highest = starts[values.argmax()], float(values.max())
         for _ in range(_MOST_PASSES):
-            before = highest
+            previous = highest
             for top in np.unique(full):
-                candidates = _settings(best, full, float(top))
-                found = errors(candidates)
-                if found.max() > highest:
-                    best, highest = candidates[found.argmax()], float(found.max())
-            if highest <= before * (1 + 1e-12):
+                candidates = _candidates(best, full, float(top))
+                values = errors(candidates)
+                if values.max() > highest:
+                    best, highest = candidates[values.argmax()], float(values.max())
+            if highest <= previous * (1 + 1e-12):
                 return highest
         raise NotFoundError(f"The error still grew after {_MOST_PASSES} passes over all users.")
 
-    def _for_noise(self, eps: Epsilon) -> Fraction:
+    def _noise_budget(self, eps: Epsilon) -> Fraction:
         return (1 - Fraction(self.share)) * read_eps(eps)
 
-    def _comparable(self, eps: Epsilon) -> Epsilon:
+    def _equivalent_budget(self, eps: Epsilon) -> Epsilon:
         """Return the budget at which OPT-worst-case has this rank.
 
         If eps does not change, it is returned as it was given; a float share gives a float, which
@@ -481,7 +481,7 @@ class PrivateThreshold:
 
     def _lowest(self, users: Contributions) -> float:
         """Return the lower end of the range of T."""
-        least = _LOWEST * float(users.upper) * int(users.counts.min())
+        least = _LOWEST_SHARE * float(users.upper) * int(users.counts.min())
         return least if self.measure == "logarithmic" else 0.0
 
     def _distances(self, values: Floats, users: Contributions) -> Floats:
@@ -504,15 +504,15 @@ class PrivateThreshold:
     def _draw(
         self, values: Floats, users: Contributions, eps: Epsilon, rng: np.random.Generator
     ) -> Floats:
-        _, place = _draw_from(self._law(values, users, eps), rng, values.shape[:-1])
-        return self._thresholds(place, users)
+        _, position = _draw_from(self._law(values, users, eps), rng, values.shape[:-1])
+        return self._thresholds(position, users)
 
-    def _thresholds(self, place: Floats, users: Contributions) -> Floats:
+    def _thresholds(self, position: Floats, users: Contributions) -> Floats:
         """Return the thresholds at points on the axis of the base measure."""
         if self.measure == "uniform":
-            return place
+            return position
         highest = float(users.upper) * users.max_count
-        return np.minimum(self._lowest(users) * np.exp(place), highest)
+        return np.minimum(self._lowest(users) * np.exp(position), highest)
 
     def _pieces(self, values: Floats, users: Contributions, eps: Epsilon) -> _Pieces:
         """Return the cells of all datasets, cut where the bias changes sign."""
@@ -536,11 +536,11 @@ class PrivateThreshold:
             root = pieces.loss / pieces.slope
         ends = [self._thresholds(end, users) for end in (pieces.lower, pieces.upper)]
         inside = (root > ends[0]) & (root < ends[1])
-        place = root[inside]
+        position = root[inside]
         if self.measure == "logarithmic":
-            place = np.log(place / self._lowest(users))
+            position = np.log(position / self._lowest(users))
         cut = pieces.take(inside)
-        return pieces.split(inside, np.clip(place, cut.lower, cut.upper))
+        return pieces.split(inside, np.clip(position, cut.lower, cut.upper))
 
     def _mean(
         self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, absolute: bool
@@ -549,7 +549,7 @@ class PrivateThreshold:
         values = _read_sums(sums, users)
         pieces = self._pieces(values, users, eps)
         means = self._mean_thresholds(pieces, users)
-        budget = float(self._for_noise(eps))
+        budget = float(self._noise_budget(eps))
         shape = values.shape[:-1]
         bias = pieces.mass * np.abs(pieces.loss - pieces.slope * means)
         total = np.bincount(pieces.row, bias, values[..., 0].size)
@@ -578,8 +578,8 @@ class PrivateThreshold:
                 ends = [budget * np.abs(pieces.loss / t - pieces.slope) for t in (low, high)]
                 varies = np.abs(ends[1] - ends[0]) > _MOST_VARIATION
             varies |= high > _MOST_VARIATION * low
-            some = (np.fmin(*ends) < _NEGLIGIBLE) & (pieces.upper > pieces.lower)
-            pieces, varies = pieces.take(some), varies[some]
+            matters = (np.fmin(*ends) < _NEGLIGIBLE) & (pieces.upper > pieces.lower)
+            pieces, varies = pieces.take(matters), varies[matters]
             if not varies.any():
                 break
             cut = pieces.take(varies)
@@ -597,15 +597,15 @@ class PrivateThreshold:
         return total / (2 * budget)
 
 
-def _settings(distances: Floats, full: Floats, top: float) -> Floats:
+def _candidates(distances: Floats, full: Floats, top: float) -> Floats:
     """Return datasets that differ in the users whose full sum is `top`.
 
     From none to all of these users are full; the others have 0, or a lighter user's full sum.
     """
     users = np.flatnonzero(full == top)
     levels = np.concatenate([[0.0], np.unique(full[full < top])])
-    kinds = np.tril(np.ones((users.size + 1, users.size), dtype=bool), -1)
-    chosen = np.where(kinds, top, levels[:, None, None]).reshape(-1, users.size)
+    is_full = np.tril(np.ones((users.size + 1, users.size), dtype=bool), -1)
+    chosen = np.where(is_full, top, levels[:, None, None]).reshape(-1, users.size)
     candidates = np.tile(distances, (len(chosen), 1))
     candidates[:, users] = chosen
     return candidates

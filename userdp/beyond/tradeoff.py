@@ -17,7 +17,7 @@ from userdp._progress import progress
 from userdp.beyond import errors
 from userdp.beyond.noise import Budget, read_budget
 from userdp.model import Contributions
-from userdp.samplers import Sampler, _drawn
+from userdp.samplers import Sampler, _draw_sums
 from userdp.worstcase import sensitivity
 
 
@@ -98,8 +98,8 @@ class Tradeoff:
         """Return the members that no other beats in both errors, by increasing certificate."""
         order = np.lexsort((self.mean_error.ravel(), self.certificate.ravel()))
         error = self.mean_error.ravel()[order]
-        smaller = error < np.append(np.inf, np.minimum.accumulate(error)[:-1])
-        return [self._member(int(index)) for index in order[smaller]]
+        is_smallest = error < np.append(np.inf, np.minimum.accumulate(error)[:-1])
+        return [self._member(int(index)) for index in order[is_smallest]]
 
     def _member(self, index: int) -> Member:
         row, column = np.unravel_index(index, self.certificate.shape)
@@ -170,34 +170,36 @@ def tradeoff(
     """
     check.instance("users", users, Contributions)
     trials = check.integer("n_trials", n_trials, least=2)
-    sums = _drawn("prior", prior, users, trials, check.rng(rng))
+    sums = _draw_sums("prior", prior, users, trials, check.rng(rng))
     upper = float(users.upper)
-    middles = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
-    check.refuse_entries("centres", f"at most U = {users.upper}", middles, middles > upper)
+    grid_centres = _grid("centres", np.linspace(0, upper, 21) if centres is None else centres)
+    check.refuse_entries(
+        "centres", f"at most U = {users.upper}", grid_centres, grid_centres > upper
+    )
     smallest = float(errors.optimal_error(users, budget))
-    tried = _default_widths(users, budget, smallest) if total_widths is None else total_widths
-    widths = _grid("total_widths", tried)
+    candidates = _default_widths(users, budget, smallest) if total_widths is None else total_widths
+    widths = _grid("total_widths", candidates)
     law = read_budget(budget)
-    public = Contributions(users.counts, upper)  # in floats, even if the bound is a Fraction
-    shape = (middles.size, widths.size)
+    float_users = Contributions(users.counts, upper)  # in floats, even if the bound is a Fraction
+    shape = (grid_centres.size, widths.size)
     certificate = np.empty(shape)
     mean = np.empty(shape)
-    spread = np.empty(shape)
+    standard_error = np.empty(shape)
     with progress(certificate.size) as tick:
-        for i, centre in enumerate(middles.tolist()):
+        for i, centre in enumerate(grid_centres.tolist()):
             # Centre and add up once for all widths; the errors are those of `clipped_mean_error`.
             centred = sums - users.counts * centre
             total = centred.sum(axis=1)
             for j, width in enumerate(widths.tolist()):
-                clipping = errors.centred_clipping(public, width, centre)
-                change = float(sensitivity(public, clipping))
-                certificate[i, j] = errors.worst_case_error(public, clipping, budget)
-                kept = np.clip(centred, -width / 2, width / 2).sum(axis=1)
-                distances = law.mean_error((total - kept) / users.total, change)
+                clipping = errors.centred_clipping(float_users, width, centre)
+                change = float(sensitivity(float_users, clipping))
+                certificate[i, j] = errors.worst_case_error(float_users, clipping, budget)
+                clipped = np.clip(centred, -width / 2, width / 2).sum(axis=1)
+                distances = law.mean_error((total - clipped) / users.total, change)
                 mean[i, j] = distances.mean()
-                spread[i, j] = distances.std(ddof=1) / np.sqrt(trials)
+                standard_error[i, j] = distances.std(ddof=1) / np.sqrt(trials)
                 tick()
-    return Tradeoff(middles, widths, certificate, mean, spread, smallest)
+    return Tradeoff(grid_centres, widths, certificate, mean, standard_error, smallest)
 
 
 def _grid(name: str, values: npt.ArrayLike) -> Floats:
@@ -214,8 +216,8 @@ def _default_widths(users: Contributions, budget: Budget, smallest: float) -> Fl
     sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = sums[sums <= width]
     # Up to the threshold, the certificate around U/2 decreases and is piecewise linear: invert it.
-    falling = [float(errors.symmetric_error(users, kink, budget)) for kink in kinks]
+    certificates = [float(errors.symmetric_error(users, kink, budget)) for kink in kinks]
     limits = smallest * (1 + np.arange(1, 41) / 20)
-    bounds = np.interp(-limits, -np.minimum.accumulate(falling), kinks)
+    bounds = np.interp(-limits, -np.minimum.accumulate(certificates), kinks)
     in_ratios = np.geomspace(sums[-1] / 1000, sums[-1], 80)
     return np.concatenate([[0.0, width], kinks[-2:], bounds, in_ratios])

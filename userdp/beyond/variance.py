@@ -63,8 +63,8 @@ def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
     square: Any = _square_of_bound(users)
     k = read_budget(budget).rank
     half = users.total // 2
-    before, moved = (min(int(sum_of_largest(users, n)), half) for n in (k - 1, k))
-    parts = Fraction((moved - before) * (users.total - moved - before), users.total)
+    before, after = (min(int(sum_of_largest(users, n)), half) for n in (k - 1, k))
+    parts = Fraction((after - before) * (users.total - after - before), users.total)
     return _as_bound(users, Fraction(square) * parts)
 
 
@@ -168,8 +168,8 @@ def opt_variance(
     cap = variance_cap(users, law)
     bias = float(modulus_of_variance(users).smallest_bias(cap / users.total))
     parts = float(cap) / square
-    total, moved = _capped_total(sums, squares, users, parts)
-    change = float(moved) * (1 + _slack(users, parts))
+    total, influence = _capped_total(sums, squares, users, parts)
+    change = float(influence) * (1 + _slack(users, parts))
     noisy = total + law.draw(change, total.shape, generator)
     return bias + noisy * (square / users.total)
 
@@ -184,10 +184,10 @@ def _capped_total(
     means, within = _read_moments(sums, squares, users)
     counts = users.counts.astype(np.float64)
     # No user's sum of squares about a centre in [0, U] is larger.
-    most = min(cap, float(users.max_count))
-    centre = _best_centre(counts, means, within, most)
-    total, moved = grid_sum(within + counts * (means - centre) ** 2, 0.0, most)
-    return total, moved
+    largest = min(cap, float(users.max_count))
+    centre = _best_centre(counts, means, within, largest)
+    total, influence = grid_sum(within + counts * (means - centre) ** 2, 0.0, largest)
+    return total, influence
 
 
 def _slack(users: Contributions, cap: float) -> float:
@@ -209,25 +209,27 @@ def _best_centre(counts: Floats, means: Floats, within: Floats, cap: float) -> F
     the sum itself.
     """
     inside = np.where(within < cap, counts, 0.0)
-    half = np.sqrt(np.maximum(cap - within, 0.0) / counts)
-    ends = np.concatenate([means - half, means + half], axis=-1)
-    turns = np.tile(-2 * inside * half, 2)
-    bends = np.concatenate([inside, -inside], axis=-1)
+    half_widths = np.sqrt(np.maximum(cap - within, 0.0) / counts)
+    ends = np.concatenate([means - half_widths, means + half_widths], axis=-1)
+    slope_changes = np.tile(-2 * inside * half_widths, 2)
+    quadratic_changes = np.concatenate([inside, -inside], axis=-1)
     order = np.argsort(ends, axis=-1)
-    ends, turns, bends = (np.take_along_axis(x, order, axis=-1) for x in (ends, turns, bends))
+    ends, slope_changes, quadratic_changes = (
+        np.take_along_axis(x, order, axis=-1) for x in (ends, slope_changes, quadratic_changes)
+    )
     gaps = np.diff(ends, axis=-1, append=ends[..., -1:])
-    bend = np.cumsum(bends, axis=-1)  # a sum of whole numbers, hence exact
-    slope = np.cumsum(turns + _before(2 * bend * gaps), axis=-1)
-    height = np.cumsum(_before((slope + bend * gaps) * gaps), axis=-1)
+    quadratic = np.cumsum(quadratic_changes, axis=-1)  # a sum of whole numbers, hence exact
+    slope = np.cumsum(slope_changes + _preceding(2 * quadratic * gaps), axis=-1)
+    height = np.cumsum(_preceding((slope + quadratic * gaps) * gaps), axis=-1)
     # The lowest point of each piece.
-    ahead = np.divide(-slope, 2 * bend, out=np.zeros_like(slope), where=bend > 0)
-    ahead = np.clip(ahead, 0.0, gaps)
-    lowest = np.argmin(height + (slope + bend * ahead) * ahead, axis=-1, keepdims=True)
-    centre: Floats = np.clip(np.take_along_axis(ends + ahead, lowest, axis=-1), -0.5, 0.5)
+    step = np.divide(-slope, 2 * quadratic, out=np.zeros_like(slope), where=quadratic > 0)
+    step = np.clip(step, 0.0, gaps)
+    lowest = np.argmin(height + (slope + quadratic * step) * step, axis=-1, keepdims=True)
+    centre: Floats = np.clip(np.take_along_axis(ends + step, lowest, axis=-1), -0.5, 0.5)
     return centre
 
 
-def _before(steps: Floats) -> Floats:
+def _preceding(steps: Floats) -> Floats:
     """Return the step that leads to each point: zero for the first."""
     return np.concatenate([np.zeros_like(steps[..., :1]), steps[..., :-1]], axis=-1)
 

@@ -2,7 +2,7 @@
 
 Samples are vectors with d coordinates and Euclidean length at most R; the bound of the users is the
 diameter, U = 2R. Clipping every user's sum to one ball has the smallest worst-case bias for its
-sensitivity. It is that of the scalar problem with this U, `smallest_bias` of `modulus_of_mean`.
+sensitivity: that of the scalar problem with this U, `smallest_bias` of `modulus_of_mean`.
 Only the mean length w of the noise for sensitivity 1 matters: the best threshold is the ceil(2w)-th
 largest U m_l, and the smallest worst-case error is (U / 2N) H(2w).
 
@@ -73,14 +73,14 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
            [ 0. , -1. ]])
     """
     vectors = check.floats("sums", sums)
-    most = float(check.size("radius", radius))
+    limit = float(check.size("radius", radius))
     if vectors.ndim == 0:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
-    scaled, unit = _in_own_units(vectors)
+    scaled, unit = _split_off_units(vectors)
     length = np.linalg.norm(scaled, axis=-1, keepdims=True)
     with np.errstate(over="ignore"):  # if the radius far exceeds the vector's unit
-        too_long = length > most / unit
-    shorter = scaled * np.divide(most, length, out=np.ones_like(length), where=too_long)
+        too_long = length > limit / unit
+    shorter = scaled * np.divide(limit, length, out=np.ones_like(length), where=too_long)
     return np.where(too_long, shorter, vectors)
 
 
@@ -234,8 +234,8 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudge
     vectors = _read_vectors(sums, users)
     d = vectors.shape[-1]
     width = float(ball_threshold(users, budget, d))
-    lost = (vectors - clip_to_ball(vectors, width / 2)).sum(axis=-2)
-    bias = _lengths(lost) / users.total
+    removed = (vectors - clip_to_ball(vectors, width / 2)).sum(axis=-2)
+    bias = _lengths(removed) / users.total
     if width == 0:
         return bias
     return _noise_in_ball(budget, d).mean_distance(bias, width, users.total)
@@ -318,8 +318,8 @@ def _noise_in_ball(budget: BallBudget, d: int) -> _NoiseInBall:
     return _PureInBall(budget, dimensions)
 
 
-def _in_own_units(vectors: Floats) -> tuple[Floats, Floats]:
-    """Return each vector in a unit of its own, a power of two, and these units, shape (..., 1).
+def _split_off_units(vectors: Floats) -> tuple[Floats, Floats]:
+    """Return each vector divided by a power of two, and these powers, shape (..., 1).
 
     The largest coordinate is between 1 and 2: squares neither overflow nor vanish.
     """
@@ -330,7 +330,7 @@ def _in_own_units(vectors: Floats) -> tuple[Floats, Floats]:
 
 def _lengths(vectors: Floats) -> Floats:
     """Return the lengths of vectors, infinite where they exceed all floats."""
-    scaled, unit = _in_own_units(vectors)
+    scaled, unit = _split_off_units(vectors)
     with np.errstate(over="ignore"):
         lengths: Floats = np.linalg.norm(scaled, axis=-1) * unit[..., 0]
     return lengths
@@ -344,9 +344,9 @@ def _read_vectors(sums: npt.ArrayLike, users: Contributions) -> Floats:
             f"`sums` must have shape (..., {users.n_users}, d), one vector per user, "
             f"got sums of shape {vectors.shape}."
         )
-    reach = users.largest_sums.astype(np.float64) / 2
+    largest = users.largest_sums.astype(np.float64) / 2
     length = _lengths(vectors)
-    too_long = length > reach * (1 + _ROUNDING)
+    too_long = length > largest * (1 + _ROUNDING)
     check.refuse_entries("sums", "of length at most R m_l", length, too_long)
     return vectors
 
@@ -359,13 +359,13 @@ def _gaussian_distance(bias: Floats, scale: float, d: int) -> Floats:
     M = x + d/2, the power times the exponential is negligible where M (sin t)^2 > 40; there the
     integral of 1 / (sin t)^2 is a cotangent.
     """
-    ratio, far = _in_scales(bias, scale, d)
+    ratio, is_far = _in_units_of_scale(bias, scale, d)
     x = ratio**2 / 2
     end = np.arcsin(np.minimum(1, np.sqrt(40 / (x + d / 2))))
     square = np.sin(end * (1 + _NODES) / 2) ** 2
     heights = -np.expm1(d / 2 * np.log1p(-square) - x * square) / square
     integral = end[..., 0] / 2 * (heights @ _WEIGHTS) + 1 / np.tan(end[..., 0])
-    distance: Floats = np.where(far, bias, scale * sqrt(2 / pi) * integral)[()]
+    distance: Floats = np.where(is_far, bias, scale * sqrt(2 / pi) * integral)[()]
     return distance
 
 
@@ -375,7 +375,7 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
     Averaged over the directions of Z, the length of the sum of two vectors is the longer length
     times 2F1(-1/2, (1-d)/2; d/2; t^2), where t is the ratio of the shorter to the longer.
     """
-    ratio, far = _in_scales(bias, scale, d)
+    ratio, is_far = _in_units_of_scale(bias, scale, d)
     shortest, longest = gammainccinv(d, [1 - 1e-16, 1e-18])
     begin = np.clip(ratio, shortest, longest)
     share = (1 + _NODES) / 2
@@ -389,11 +389,11 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
         density = np.exp((d - 1) * np.log(length) - length - lgamma(d))
         heights = mean * density * share**2
         integral += np.abs(end - begin)[..., 0] * (heights @ (1.5 * _WEIGHTS))
-    distance: Floats = np.where(far, bias, scale * integral)[()]
+    distance: Floats = np.where(is_far, bias, scale * integral)[()]
     return distance
 
 
-def _in_scales(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _in_units_of_scale(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Return b / s with one more axis, and whether it is so large that the noise adds nothing."""
     with np.errstate(over="ignore"):
         ratio = np.asarray(bias / scale)
@@ -408,8 +408,8 @@ def _mean_over_directions(square: Floats, d: int) -> Floats:
     like exp(-2 k^2 / d).
     """
     if d <= 30:
-        known: Floats = hyp2f1(-0.5, (1 - d) / 2, d / 2, square)
-        return known
+        mean: Floats = hyp2f1(-0.5, (1 - d) / 2, d / 2, square)
+        return mean
     term = total = np.ones_like(square)
     for k in range(20 + int(6 * sqrt(d))):
         term = term * square * ((k - 0.5) * (k + (1 - d) / 2) / ((k + d / 2) * (k + 1)))

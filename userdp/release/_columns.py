@@ -73,6 +73,33 @@ class Ids(NamedTuple):
     """Greater than the largest code."""
     some_missing: bool
 
+    def of_rows(self, rows: slice) -> npt.NDArray[np.intp]:
+        """Return the codes of some rows."""
+        return self.codes[rows].astype(np.intp, copy=False)
+
+
+class Pairs(NamedTuple):
+    """Users and groups as whole numbers, the groups in order; -1 for rows without one of them.
+
+    Codes are computed for some rows at a time, in the processor's cache.
+    """
+
+    ids: Ids
+    places: npt.NDArray[np.int16]
+    """The position of each row's group, or -1."""
+    n_codes: int
+    some_missing: bool
+
+    def of_rows(self, rows: slice) -> npt.NDArray[np.intp]:
+        """Return the codes of some rows."""
+        users = self.ids.of_rows(rows)
+        codes = self.places[rows].astype(np.intp)
+        codes *= self.ids.n_codes
+        codes += users
+        if self.some_missing:
+            codes[(users < 0) | (self.places[rows] < 0)] = -1
+        return codes
+
 
 def read_ids(column: Any, called: str = "user") -> Ids:
     """Return the users of a column, which error messages name `called`."""
@@ -114,7 +141,7 @@ def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
 
 def read_places(
     column: Any, groups: tuple[str, ...], called: str = "group"
-) -> npt.NDArray[np.int64]:
+) -> npt.NDArray[np.int16]:
     """Return the position of each entry in a list of groups, and -1 if it is not in the list.
 
     Groups are text or whole numbers, which are compared as text.
@@ -123,7 +150,7 @@ def read_places(
     known: dict[str | None, int] = {name: place for place, name in enumerate(groups)}
     if entries.dtype == object:
         written = (_written(entry, called) for entry in entries.tolist())
-        return np.fromiter((known.get(name, -1) for name in written), np.int64)
+        return np.fromiter((known.get(name, -1) for name in written), np.int16)
     if entries.dtype.kind not in "iuU":
         refuse_kind("group", f"{called} of dtype {entries.dtype}")
     places = _places(entries, known)
@@ -132,20 +159,19 @@ def read_places(
     return places
 
 
-def _places(entries: npt.NDArray[Any], known: Mapping[Any, int]) -> npt.NDArray[np.int64]:
+def _places(entries: npt.NDArray[Any], known: Mapping[Any, int]) -> npt.NDArray[np.int16]:
     """Return the position of each name, or of each number written as text."""
     if entries.dtype.kind in WHOLE:
         codes, n_codes = _codes(entries)
         if codes is entries:  # small numbers from 0: look their positions up in a table
-            of_number = np.full(n_codes, -1, np.int64)
+            of_number = np.full(n_codes, -1, np.int16)
             for name, place in known.items():
                 number = written_number(name)
                 if number is not None and 0 <= number < n_codes:
                     of_number[number] = place
-            places: npt.NDArray[np.int64] = of_number[entries]
-            return places
+            return of_number.take(entries)
     names, codes = np.unique(entries, return_inverse=True)
-    return np.array([known.get(str(name), -1) for name in names.tolist()], np.int64)[codes]
+    return np.array([known.get(str(name), -1) for name in names.tolist()], np.int16)[codes]
 
 
 def written_number(name: str) -> int | None:

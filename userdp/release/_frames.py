@@ -65,7 +65,7 @@ class Frame(Source):
         _refuse_indexes(columns)
         ids = read_ids(table[self.user], as_argument("user", self.user))
         values = [read_values(table[name], as_argument("value", name)) for name in self.values]
-        places = np.zeros(ids.codes.size, np.int64)
+        places = np.zeros(ids.codes.size, np.int16)
         if self.group is not None:
             places = read_places(table[self.group], rules.groups, as_argument("group", self.group))
         if len({column.size for column in (ids.codes, places, *values)}) > 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -15,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp._checks import Floats
-from userdp.release._columns import Ids
+from userdp.release._columns import Ids, Pairs
 from userdp.release._grid import Grid, Window, in_steps
 from userdp.release._rows import Rules, Survey
-from userdp.release._tally import Held, Integers, Tally, TallyInMemory
+from userdp.release._tally import Held, Integers, Tally, TallyInMemory, distinct
 
 UNLISTED = -1
 """The position of a group that is not in the public list."""
@@ -52,13 +53,19 @@ class Cells(NamedTuple):
     """The largest number of these groups in which one user has records."""
 
 
+Ends = tuple[float, float]
+"""How far the values of a column may be below and above the centre, in halves of the range.
+
+Both are 1 if the centre is the middle; their sum is 2."""
+
+
 class Widths(NamedTuple):
     """Integer widths of the intervals to which the contributions of users are clipped."""
 
-    totals: tuple[int, ...]
-    """For each group, the sum of all users' half widths, in steps of the mean."""
+    totals: dict[float, tuple[int, ...]]
+    """By end of a column: for each group, the sum of all users' widths on that side, in steps."""
     most: int
-    """The largest sum of one user's half widths, over the requested groups."""
+    """The largest sum of one user's widths on both sides, over all columns and these groups."""
 
 
 class Reach(NamedTuple):
@@ -69,7 +76,14 @@ class Reach(NamedTuple):
     threshold: int
     """A user whose records have more influence than this is scaled down to it."""
     record: dict[int, float]
-    """By place: how far one record can move the mean from its middle, in steps of the mean."""
+    """By place: how far half of the range of one record moves the mean, in steps of the mean."""
+    columns: tuple[Ends, ...]
+    """The ends of each column."""
+
+    @property
+    def ends(self) -> Counter[float]:
+        """How many ends of columns are equally far from their centres."""
+        return Counter(end for column in self.columns for end in column)
 
 
 class GroupTally(Held):
@@ -81,7 +95,7 @@ class GroupTally(Held):
 
     @abstractmethod
     def links(self) -> dict[tuple[int, int], int]:
-        """Return pairs (a, b) of groups that share a user, a the first group of that user.
+        """Return pairs (a, b) of groups that share a user, one a for all groups b of that user.
 
         With each pair comes the largest number of groups in which one such user has records.
         """
@@ -92,7 +106,7 @@ class GroupTally(Held):
 
     @abstractmethod
     def widths(self, reaches: list[Reach]) -> list[Widths]:
-        """Return the sums of half widths, in the order of the groups of each reach.
+        """Return the sums of widths, in the order of the groups of each reach.
 
         The reaches differ only in their thresholds.
         """
@@ -150,58 +164,55 @@ def surveys(rows: Iterable[tuple[int, int, int]], n_groups: int) -> tuple[Survey
 
 
 class GroupsInMemory(GroupTally):
-    """One row per user and group, in arrays sorted by user.
+    """One row per user and group, in arrays sorted by group.
 
     Parameters
     ----------
     ids : Ids
         The user of each record.
-    places : ndarray of int64, shape (n,)
+    places : ndarray of int16, shape (n,)
         The position of each record's group in the list.
     values : sequence of ndarray of float64, shape (n,)
         The columns of values, NaN where one is missing; empty if only counts are needed.
     rules : GroupRules
     """
 
-    def __init__(self, ids: Ids, places: Integers, values: list[Floats], rules: GroupRules) -> None:
+    def __init__(
+        self, ids: Ids, places: npt.NDArray[np.int16], values: list[Floats], rules: GroupRules
+    ) -> None:
         self.rules = rules
-        listed = places != UNLISTED
-        self.unlisted = int(np.count_nonzero(~listed & (ids.codes >= 0)))
-        n_groups = len(rules.groups)
-        codes = np.where(listed, ids.codes.astype(np.int64) * n_groups + places, -1)
-        codes[ids.codes < 0] = -1
-        self.without_user = int(np.count_nonzero(ids.codes < 0))
-        n_codes = ids.n_codes * n_groups
+        self.without_user = int(np.count_nonzero(ids.codes < 0)) if ids.some_missing else 0
+        self.unlisted = int(np.count_nonzero(places == UNLISTED))
+        some_missing = ids.some_missing or self.unlisted > 0
+        pairs: Ids | Pairs = Pairs(ids, places, ids.n_codes * len(rules.groups), some_missing)
         names = None
-        if n_codes > 4 * codes.size:  # so sparse that a row per code would take too much memory
-            names, codes = np.unique(codes, return_inverse=True)
-            n_codes = names.size
-        pairs = Ids(codes, n_codes, bool((codes < 0).any()))
+        if pairs.n_codes > 4 * places.size:  # a row per code would take too much memory
+            names, codes = np.unique(pairs.of_rows(slice(None)), return_inverse=True)
+            pairs = Ids(codes, names.size, some_missing)
         grids = rules.grids or (COUNTS_ONLY,)
-        columns = values or [np.zeros(codes.size)]
+        columns = values or [np.zeros(places.size)]
         tallies = [
             TallyInMemory(pairs, column, Rules(grid))
             for column, grid in zip(columns, grids, strict=True)
         ]
-        self._keep(tallies, names, n_groups)
+        self._keep(tallies, names, ids.n_codes)
 
-    def _keep(self, tallies: list[TallyInMemory], names: Any, n_groups: int) -> None:
+    def _keep(self, tallies: list[TallyInMemory], names: Any, n_users: int) -> None:
         """Keep the rows that have records of a listed group."""
         counted = tallies[0].sizes > 0
         pairs = np.arange(counted.size) if names is None else names
         rows = np.flatnonzero(counted & (pairs >= 0))
         self.tallies = [_chosen(tally, rows) for tally in tallies]
         self.sizes = self.tallies[0].sizes
-        users, self.places = np.divmod(pairs[rows], n_groups)
-        self.first_rows = np.flatnonzero(np.diff(users, prepend=-1))
-        """The first row of each user, whose rows are adjacent."""
+        self.places, self.users = np.divmod(pairs[rows], n_users)
+        self.n_users = n_users
 
     def close(self) -> None:
         pass  # everything is in this process
 
     def survey(self) -> GroupSurvey:
         base = int(self.sizes.max(initial=0)) + 1
-        found, users = np.unique(self.places * base + self.sizes, return_counts=True)
+        found, users = distinct(self.places * base + self.sizes)
         places, sizes = np.divmod(found, base)
         rows = zip(places.tolist(), sizes.tolist(), users.tolist(), strict=True)
         faults = Survey(
@@ -214,11 +225,12 @@ class GroupsInMemory(GroupTally):
         return GroupSurvey(surveys(rows, len(self.rules.groups)), faults, self.unlisted)
 
     def links(self) -> dict[tuple[int, int], int]:
-        n_rows = np.diff(np.append(self.first_rows, self.places.size))
-        first = np.repeat(self.places[self.first_rows], n_rows)
+        n_rows = np.bincount(self.users, minlength=self.n_users)
+        one_of_each = np.zeros(self.n_users, np.int64)
+        one_of_each[self.users] = self.places
         n_groups = len(self.rules.groups)
         most = np.zeros(n_groups**2, np.int64)
-        np.maximum.at(most, first * n_groups + self.places, np.repeat(n_rows, n_rows))
+        np.maximum.at(most, one_of_each[self.users] * n_groups + self.places, n_rows[self.users])
         return {divmod(int(pair), n_groups): int(most[pair]) for pair in np.flatnonzero(most)}
 
     def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
@@ -234,24 +246,33 @@ class GroupsInMemory(GroupTally):
         tally = self.tallies[column]
         levels = in_steps(tally.high, tally.low, tally.n_levels, Window(origin, 0, 0, 0))
         moved = np.floor(levels * self._by_place(steps) + 0.5).astype(np.int64)
-        return self._of_place(np.clip(moved, -halves, halves), reach)
+        below, above = reach.columns[column]
+        return self._of_place(np.clip(moved, -halves[below], halves[above]), reach)
 
     def part(self, column: int, place: int) -> TallyInMemory:
         return _chosen(self.tallies[column], np.flatnonzero(self.places == place))
 
     def _widths(self, reach: Reach) -> Widths:
         halves = self._halves(reach)
-        most = int(self._of_user(halves).max(initial=0))
-        return Widths(tuple(self._of_place(halves, reach)), most)
+        both = np.zeros_like(self.sizes)
+        for end, n in reach.ends.items():
+            both += n * halves[end]
+        most = int(self._of_user(both).max(initial=0))
+        totals = {end: tuple(self._of_place(half, reach)) for end, half in halves.items()}
+        return Widths(totals, most)
 
-    def _halves(self, reach: Reach) -> Integers:
-        """Return the half width of each row, in steps; 0 in other groups than those of `reach`."""
+    def _halves(self, reach: Reach) -> dict[float, Integers]:
+        """Return each row's width on a side, by its end; 0 in other groups than those of `reach`.
+
+        A user's sum is clipped on each side to the same distance, or to the farthest value.
+        """
         found = self._of_user(self.sizes * self._by_place(reach.rates))
-        kept = np.minimum(reach.threshold / np.maximum(found, 1), 1.0)
-        n_rows = np.diff(np.append(self.first_rows, self.places.size))
-        widths = self.sizes * self._by_place(reach.record) * np.repeat(kept, n_rows)
-        halves: Integers = np.floor(widths).astype(np.int64)
-        return halves
+        kept = reach.threshold / np.maximum(found, 1)
+        unclipped = self.sizes * self._by_place(reach.record)
+        return {
+            end: np.floor(unclipped * np.minimum(kept, end)[self.users]).astype(np.int64)
+            for end in reach.ends
+        }
 
     def _by_place(self, numbers: dict[int, Any]) -> npt.NDArray[Any]:
         """Return the entry of `numbers` for each row's group; 0 for groups without one."""
@@ -262,9 +283,8 @@ class GroupsInMemory(GroupTally):
 
     def _of_user(self, numbers: Integers) -> Integers:
         """Return the sum of each user's rows."""
-        if not self.first_rows.size:
-            return np.zeros(0, np.int64)
-        sums: Integers = np.add.reduceat(numbers, self.first_rows)
+        sums = np.zeros(self.n_users, np.int64)
+        np.add.at(sums, self.users, numbers)
         return sums
 
     def _of_place(self, numbers: Integers, reach: Reach) -> list[int]:

@@ -89,25 +89,32 @@ class GroupsInEngine(GroupTally):
         return [found.get(rank, 0) for rank in ranks]
 
     def widths(self, reaches: list[Reach]) -> list[Widths]:
-        names = [f"half_{k}" for k in range(len(reaches))]
-        rows = self._with_halves(dict(zip(names, reaches, strict=True)))
-        sums = rows.group_by("place").aggregate(**{name: rows[name].sum() for name in names})
-        users = rows.group_by("user").aggregate(**{name: rows[name].sum() for name in names})
+        rows, halves = self._with_halves(reaches)
+        both = {
+            f"both_{k}": sum(rows[name] * reach.ends[end] for end, name in names.items())
+            for k, (reach, names) in enumerate(zip(reaches, halves, strict=True))
+        }
+        all_names = [name for names in halves for name in names.values()]
+        sums = rows.group_by("place").aggregate(**{name: rows[name].sum() for name in all_names})
+        users = rows.group_by("user").aggregate(**{name: w.sum() for name, w in both.items()})
         of_place = {int(row["place"]): row for row in run_query(sums)}
-        (largest,) = run_query(users.aggregate(**{name: users[name].max() for name in names}))
+        (largest,) = run_query(users.aggregate(**{name: users[name].max() for name in both}))
         found = []
-        for name, reach in zip(names, reaches, strict=True):
+        for most, reach, names in zip(both, reaches, halves, strict=True):
             rows_of = [of_place.get(place, {}) for place in reach.rates]
-            totals = tuple(int(row.get(name, 0)) for row in rows_of)
-            found.append(Widths(totals, int(largest[name])))
+            totals = {
+                end: tuple(int(row.get(name, 0)) for row in rows_of) for end, name in names.items()
+            }
+            found.append(Widths(totals, int(largest[most])))
         return found
 
     def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
-        rows = self._with_halves({"half": reach})
+        rows, (names,) = self._with_halves([reach])
+        below, above = (rows[names[end]] for end in reach.columns[column])
         high, low, n_levels = (rows[f"{name}_{column}"] for name in SUMS)
         levels = in_steps(high, low, n_levels, Window(origin, 0, 0, 0)).cast(FLOAT)
         moved = (levels * _by_place(rows, steps) + exact(0.5)).floor().cast(INT)
-        clipped = between(moved, 0 - rows.half, rows.half)
+        clipped = between(moved, 0 - below, above)
         contributions = rows.select(place=rows.place, clipped=clipped)
         sums = contributions.group_by("place").aggregate(total=contributions.clipped.sum())
         totals = {int(row["place"]): int(row["total"]) for row in run_query(sums)}
@@ -121,24 +128,28 @@ class GroupsInEngine(GroupTally):
     def _among(self, places: dict[int, Any]) -> Any:
         return self.pairs.filter(self.pairs.place.isin([*places]))
 
-    def _with_halves(self, reaches: dict[str, Reach]) -> Any:
-        """Return the rows of some groups, each with its half widths by name, in steps.
+    def _with_halves(self, reaches: list[Reach]) -> tuple[Any, list[dict[float, str]]]:
+        """Return the rows of some groups with their widths, and for each reach the names by end.
 
         The reaches differ only in their thresholds.
         """
         import ibis
 
-        first = next(iter(reaches.values()))
+        first = reaches[0]
         some = self._among(first.rates)
         rows = some.mutate(
             influence=_influence(some, first.rates).over(_of_user()).cast(FLOAT),
             unclipped=some["size"].cast(FLOAT) * _by_place(some, first.record),
         )
+        names = [
+            {end: f"half_{k}_{i}" for i, end in enumerate(r.ends)} for k, r in enumerate(reaches)
+        ]
         halves = {}
-        for name, reach in reaches.items():
-            kept = ibis.least(exact(reach.threshold) / rows.influence, exact(1.0))
-            halves[name] = (rows.unclipped * kept).floor().cast(INT)
-        return rows.mutate(**halves)
+        for reach, by_end in zip(reaches, names, strict=True):
+            for end, name in by_end.items():
+                kept = ibis.least(exact(reach.threshold) / rows.influence, exact(end))
+                halves[name] = (rows.unclipped * kept).floor().cast(INT)
+        return rows.mutate(**halves), names
 
 
 def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
@@ -152,7 +163,8 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         inside = value.between(exact(grid.lower), exact(grid.upper))
         columns[f"level_{i}"] = ibis.ifelse(present, level_of(value, grid), None)
         columns[f"outside_{i}"] = present & ~inside
-    rows = records.select(user=records.user, group=records.group, **columns)
+    keys = [name for name in ("user", "group") if name in records.columns]
+    rows = records.select(*keys, **columns)
     sums: dict[str, Any] = {"n_rows": rows.count()}
     for i in range(len(rules.grids)):
         level = rows[f"level_{i}"]
@@ -160,7 +172,10 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         sums[f"outside_{i}"] = rows.count(where=rows[f"outside_{i}"])
         for name, half in backend.halves(level).items():
             sums[f"{name}_{i}"] = half.coalesce(0).cast(INT)
-    pairs = rows.group_by(["user", "group"]).aggregate(**sums)
+    pairs = rows.group_by(keys).aggregate(**sums)
+    place = ibis.literal(0).cast(INT)
+    if "group" in keys:
+        place = _place(pairs.group, rules.groups, backend)
     no_user = is_null_user(pairs.user)
     invalid = is_invalid_float(pairs.user, backend) & ~no_user
     kept = [name for name in sums if not name.startswith(("n_rows", "outside"))]
@@ -171,7 +186,7 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
     of_pairs = {"size": pairs.n_rows, "without_value": without_value, "outside": outside}
     return pairs.select(
         user=pairs.user,
-        place=_place(pairs.group, rules.groups, backend),
+        place=place,
         without_user=ibis.ifelse(no_user, pairs.n_rows, 0),
         invalid_floats=ibis.ifelse(invalid, pairs.n_rows, 0),
         **{name: ibis.ifelse(no_user, 0, column) for name, column in of_pairs.items()},

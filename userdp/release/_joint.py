@@ -9,6 +9,7 @@ sensitivity of the vector of totals, and OpenDP adds discrete Laplace noise of o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
@@ -19,7 +20,7 @@ import numpy as np
 from userdp.beyond.noise import LaplaceNoise
 from userdp.model import Contributions, rank
 from userdp.release._grid import LEVEL_ERROR, Grid
-from userdp.release._grouped import GroupTally, Reach
+from userdp.release._grouped import Ends, GroupTally, Reach
 from userdp.release._mean import Known
 from userdp.release._noise import noisy_vector, scale_of, shift_for
 
@@ -35,6 +36,8 @@ RANKS = (1, 1.5, 2, 3)
 WHOLE = Grid(0.0, 1.0, BITS)
 """Levels of values relative to their range."""
 
+MIDDLE: Ends = (1.0, 1.0)
+
 Totals = list[list[int]]
 """By column, then by group."""
 
@@ -48,8 +51,8 @@ class Joint(NamedTuple):
     users: dict[int, Contributions]
     """The counts of each group, by its position in the list."""
     reach: Reach
-    halves: dict[int, int]
-    """By group: the sum of all users' half widths, in steps."""
+    widths: dict[float, dict[int, int]]
+    """By end of a column, and by group: the sum of all users' widths on that side, in steps."""
     moved: int
     """The most by which one user can change all totals together, in steps."""
 
@@ -62,66 +65,77 @@ class Drawn(NamedTuple):
 
 
 def decide_joint(
-    tally: GroupTally, users: dict[int, Contributions], n_columns: int, law: LaplaceNoise
+    tally: GroupTally,
+    users: dict[int, Contributions],
+    columns: tuple[Ends, ...],
+    law: LaplaceNoise,
 ) -> Joint:
     """Decide the threshold, and the widths, for the smallest sum of mean absolute errors.
 
-    A user has equally many records in every column, so one column decides for all. The threshold
+    A user has equally many records in every column. The threshold
     of thm-several-means minimises bias plus mean noise. For the mean absolute error of projected
     means a smaller one may be better, so some larger ranks are tried as well. Rounding widths down
     to whole steps costs nothing, because the noise is for the rounded widths.
     """
-    n_means = len(users) * n_columns
-    bits = BITS - shift_for(1 << (BITS - 1), n_means << BITS, law)
+    n_means = len(users) * len(columns)
+    farthest = int(max(map(max, columns)) * (1 << (BITS - 1)))
+    bits = BITS - shift_for(farthest, n_means << BITS, law)
     rates = {j: max(1, round(Fraction(1 << RATE_BITS, of.total))) for j, of in users.items()}
     record = {j: 2.0 ** (bits - 1) / of.total for j, of in users.items()}
     most_users = sum(of.n_users for of in users.values())
     first = rank(law.spends / n_means)
     ranks = sorted({min(ceil(first * factor), most_users + 1) for factor in RANKS})
-    reaches = [Reach(rates, found, record) for found in tally.influences(rates, ranks)]
+    reaches = [Reach(rates, found, record, columns) for found in tally.influences(rates, ranks)]
     candidates = []
     for reach, widths in zip(reaches, tally.widths(reaches), strict=True):
-        halves = dict(zip(users, widths.totals, strict=True))
-        candidates.append(Joint(law, bits, users, reach, halves, 2 * n_columns * widths.most))
+        totals = {end: dict(zip(users, of, strict=True)) for end, of in widths.totals.items()}
+        candidates.append(Joint(law, bits, users, reach, totals, widths.most))
     return min(candidates, key=_relative_error)
 
 
 def _relative_error(joint: Joint) -> float:
-    """Return the sum of the errors of a column, relative to its range."""
-    return sum(known_jointly(joint, WHOLE, j).error for j in joint.users)
+    """Return the sum of the errors, relative to the ranges."""
+    columns = Counter(joint.reach.columns)
+    return sum(
+        n * sum(known_jointly(joint, WHOLE, ends, j).error for j in joint.users)
+        for ends, n in columns.items()
+    )
 
 
-def known_jointly(joint: Joint, grid: Grid, place: int) -> Known:
+def known_jointly(joint: Joint, grid: Grid, ends: Ends, place: int) -> Known:
     """Return what is known about a mean before there is noise, from public numbers alone.
 
-    Without clipping, the half widths of a group's users add up to half of the range; the shortfall
-    is how far clipping can move the mean.
+    Without clipping, the widths of a group's users add up, on each side, to the distance of the
+    centre from that bound; the larger shortfall is how far clipping can move the mean (prp-centre).
     """
     unit = grid.width / (1 << joint.bits)
-    bias = ((1 << (joint.bits - 1)) - joint.halves[place]) * unit
+    half = 1 << (joint.bits - 1)
+    bias = max(end * half - joint.widths[end][place] for end in ends) * unit
     # Each user's contribution is rounded to whole steps, and the noise is in whole numbers.
     of_steps = (joint.users[place].n_users * (0.5 + 2**-10) + 1) * unit
     rounding = LEVEL_ERROR * grid.step + of_steps + grid.float_error
     sensitivity = joint.moved * unit
     bound = float(joint.law.worst_case(bias, sensitivity, "bound")) + rounding
     # Projection removes the noise beyond a bound: at least as much as it removes on both sides if
-    # the mean is the middle of the range (prp-several-released of the book).
-    removed = 2 * float(joint.law.mean_excess(np.array(grid.width / 2), sensitivity))
+    # the mean is the middle of the range (prp-several-released of the book), the centre.
+    removed = 0.0
+    if ends == MIDDLE:
+        removed = 2 * float(joint.law.mean_excess(np.array(grid.width / 2), sensitivity))
     error = float(joint.law.mean_error(bias, sensitivity)) - removed + rounding
     scale = scale_of(joint.moved, joint.law) * unit
     return Known(1.0, bias, scale, min(bound, grid.width), min(error, grid.width), rounding)
 
 
 def joint_totals(tally: GroupTally, joint: Joint, grids: Sequence[Grid]) -> Totals:
-    """Return the total of each mean's clipped contributions, in steps from the middle."""
+    """Return the total of each mean's clipped contributions, in steps from the centre."""
     return [
         tally.totals(
             joint.reach,
             i,
             {j: 2.0**joint.bits / grid.top / of.total for j, of in joint.users.items()},
-            grid.top // 2,
+            int(below * (grid.top // 2)),
         )
-        for i, grid in enumerate(grids)
+        for i, (grid, (below, _)) in enumerate(zip(grids, joint.reach.columns, strict=True))
     ]
 
 
@@ -130,8 +144,9 @@ def draw_jointly(joint: Joint, totals: Totals, grids: Sequence[Grid]) -> Drawn:
     noisy = noisy_vector(np.array(totals, np.int64).ravel(), joint.moved, joint.law)
     steps = noisy.total.reshape(len(grids), -1).tolist()
     means = {}
-    for i, (grid, row) in enumerate(zip(grids, steps, strict=True)):
-        for j, total in zip(joint.users, row, strict=True):
-            mean = grid.lower + grid.width / 2 + total * (grid.width / (1 << joint.bits))
+    for i, (grid, (below, _)) in enumerate(zip(grids, joint.reach.columns, strict=True)):
+        for j, total in zip(joint.users, steps[i], strict=True):
+            centre = grid.lower + below * (grid.width / 2)
+            mean = centre + total * (grid.width / (1 << joint.bits))
             means[i, j] = min(max(mean, grid.lower), grid.upper)
     return Drawn(means, noisy.spent)

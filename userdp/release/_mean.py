@@ -44,7 +44,7 @@ from userdp.release._results import Clip, Part, PrivateMean
 from userdp.release._rows import Rules, Survey, read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
 from userdp.release._tally import Among, TallyOfSums
-from userdp.release._wording import COUNTS_PUBLIC, NOT_STATED, NOTHING, Missing, Outside
+from userdp.release._wording import COUNTS_PUBLIC, NOT_STATED, NOTHING, Missing, Outside, check_text
 
 
 class Choices(NamedTuple):
@@ -128,6 +128,7 @@ def private_mean(
     outside: Outside = "refuse",
     missing: Missing = "refuse",
     project: bool = True,
+    of: str = "",
 ) -> PrivateMean:
     """Release the mean of a column of records, each of which belongs to a user.
 
@@ -184,6 +185,8 @@ def private_mean(
         unbiased for the mean of the clipped sums. If Laplace noise takes it outside the range of
         that mean (`PrivateMean.clipped_range`), the conditional mean is released, which increases
         no error either.
+    of : str, optional
+        What the table holds, for the sentence and the JSON: "visits in week 12" (public).
 
     Returns
     -------
@@ -221,6 +224,7 @@ def private_mean(
     choices = read_choices(read_grid(lower, upper), budget, objective, total_width, centre, project)
     warn_if_large("budget", choices.law)
     rules = read_rules(choices.grid, outside, missing)
+    check_text("of", of)
     check_value(value)
     load_opendp()
     with read_tally(user, value, data, rules) as tally:
@@ -232,7 +236,7 @@ def private_mean(
         warnings.warn(
             f"`{choices.law.currency}` is {NOT_STATED}.", stacklevel=3
         )  # the caller, outside the wrapper of `discreet`
-    return draw(totals, parts, outside, missing)
+    return draw(totals, parts, outside, missing, of)
 
 
 @discreet
@@ -527,7 +531,9 @@ class Known(NamedTuple):
     rounding: float
 
 
-def draw(totals: Sequence[int], parts: Parts, outside: Outside, missing: Missing) -> PrivateMean:
+def draw(
+    totals: Sequence[int], parts: Parts, outside: Outside, missing: Missing, of: str = ""
+) -> PrivateMean:
     """Add noise to clipped totals: last, so that an earlier failure has spent nothing."""
     choices = parts[0].choices
     grid = choices.grid
@@ -539,7 +545,7 @@ def draw(totals: Sequence[int], parts: Parts, outside: Outside, missing: Missing
         mean = min(max(mean, grid.lower), grid.upper)
     dropping = "drop" in (outside, missing)
     spent = {} if dropping else {choices.law.currency: max(spent for _, spent in drawn)}
-    return PrivateMean(mean=mean, eps=spent.get("eps"), rho=spent.get("rho"), **stated)
+    return PrivateMean(mean=mean, eps=spent.get("eps"), rho=spent.get("rho"), of=of, **stated)
 
 
 def _draw(total: int, part: Decided) -> tuple[float, float]:

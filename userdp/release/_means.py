@@ -10,7 +10,7 @@ from userdp import _checks as check
 from userdp.beyond.noise import GaussianNoise, LaplaceNoise
 from userdp.model import Epsilon, read_eps
 from userdp.release._budgets import composed
-from userdp.release._grid import read_grid
+from userdp.release._grid import Grid, origin_of, read_grid
 from userdp.release._grouped import GroupRules, GroupSurvey, GroupTally
 from userdp.release._joint import draw_jointly, joint_totals
 from userdp.release._mean import draw
@@ -21,7 +21,7 @@ from userdp.release._quiet import discreet
 from userdp.release._rows import refuse_rows
 from userdp.release._sources import Data, read_groups
 from userdp.release._strategies import Component, Place, Strategy, Table, decide_means
-from userdp.release._wording import COUNTS_PUBLIC, NOTHING
+from userdp.release._wording import COUNTS_PUBLIC, NOTHING, check_text
 
 MOST_GROUPS = 1000
 MOST_MEANS = 10_000
@@ -37,6 +37,7 @@ def private_means(
     group: str | None = None,
     groups: Sequence[str | int] | None = None,
     strategy: Strategy = "best",
+    centre: Mapping[str, float] | None = None,
     outside: Literal["refuse", "clamp"] = "refuse",
     missing: Literal["refuse", "centre"] = "refuse",
     of: str = "",
@@ -73,10 +74,14 @@ def private_means(
     strategy : {"best", "joint", "divided"}, optional
         How the budget is spent. "best" takes the strategy that guarantees the smaller error, summed
         over the means and relative to their ranges, for each component of groups that share users.
+    centre : mapping of str to float, optional
+        Public guesses of the means of some columns, by their names, in their units; by default the
+        middle of the bounds. As in `private_mean`, clipping changes values near the centre least
+        and values far from it more, so the guaranteed errors are larger (prp-centre of the book).
     outside : {"refuse", "clamp"}, optional
         What to do with values beyond the bounds, as in `private_mean`.
     missing : {"refuse", "centre"}, optional
-        What to do with rows without a value. "centre" counts them as the middle of the bounds.
+        What to do with rows without a value. "centre" counts them as the centre of their column.
     of : str, optional
         What the table holds, for the sentence and the JSON: "visits in week 12" (public).
 
@@ -109,12 +114,12 @@ def private_means(
     >>> [(one.group, one.n_records, one.strategy) for one in result.means]
     [('Mo', 5, 'joint'), ('Tu', 5, 'joint'), ('We', 0, 'empty')]
     """
-    table = _read_table(values, group, groups)
+    table = _read_table(values, group, groups, centre)
     law = _read_law("budget", budget)
     check.one_of("strategy", strategy, get_args(Strategy))
     check.one_of("outside", outside, ("refuse", "clamp"))
     check.one_of("missing", missing, ("refuse", "centre"))
-    check.instance("of", of, str)
+    check_text("of", of)
     warn_if_large("budget", law)
     dp = load_opendp()
     with read_groups(user, table.columns, group, data, table.rules) as tally:
@@ -132,6 +137,7 @@ def private_means(
         promise=COUNTS_PUBLIC if spent else NOTHING,
         of=of,
         group=group,
+        centre=table.centres,
         outside=outside,
         missing=missing,
     )
@@ -146,6 +152,7 @@ def plan_means(
     eps: Epsilon | Iterable[Epsilon],
     group: str | None = None,
     groups: Sequence[str | int] | None = None,
+    centre: Mapping[str, float] | None = None,
 ) -> MeansPlan:
     """Return the errors that `private_means` guarantees by each strategy; nothing is spent.
 
@@ -166,6 +173,8 @@ def plan_means(
         The name of a column of groups, text or whole numbers.
     groups : sequence of str or int, optional
         The public list of groups, in the order of the rows.
+    centre : mapping of str to float, optional
+        Public guesses of the means of some columns, as in `private_means`.
 
     Returns
     -------
@@ -185,7 +194,7 @@ def plan_means(
     Mo 7.98 10.41
     Tu 7.98 10.41
     """
-    table = _read_table(values, group, groups)
+    table = _read_table(values, group, groups, centre)
     laws = [_read_law("eps", budget) for budget in _budgets(eps)]
     if not laws:
         raise ValueError("`eps` must hold at least one budget, got none.")
@@ -208,7 +217,7 @@ def plan_means(
 # Arguments
 
 
-def _read_table(values: Any, group: Any, groups: Any) -> Table:
+def _read_table(values: Any, group: Any, groups: Any, centre: Any) -> Table:
     if not isinstance(values, Mapping) or not values:
         check.refuse_kind("values", "a mapping of columns to their bounds (lower, upper)", values)
     grids = []
@@ -224,7 +233,21 @@ def _read_table(values: Any, group: Any, groups: Any) -> Table:
         check.refuse(
             "values", f"define at most {MOST_MEANS:,} means", f"{len(names) * len(grids):,}"
         )
-    return Table(tuple(values), tuple(grids), group, names)
+    return Table(tuple(values), tuple(grids), group, names, _read_centres(values, grids, centre))
+
+
+def _read_centres(values: Any, grids: list[Grid], centre: Any) -> tuple[int | None, ...]:
+    """Return the level of each column's centre; None for columns without one."""
+    if centre is None:
+        return (None,) * len(grids)
+    if not isinstance(centre, Mapping):
+        check.refuse_kind("centre", "a mapping of columns to public guesses of their means", centre)
+    if not {*centre} <= {*values}:
+        check.refuse("centre", "have names of `values` only", "another one")
+    return tuple(
+        origin_of(grid, centre[name]) if centre.get(name) is not None else None
+        for name, grid in zip(values, grids, strict=True)
+    )
 
 
 def _read_groups(groups: Any) -> tuple[str, ...]:

@@ -94,10 +94,10 @@ class PrivateMeans(Release):
     kind: ClassVar[str] = "private means"
 
     means: tuple[GroupMean, ...]
-    of: str
-    """What the table holds, as the publisher describes it."""
     group: str | None
     """The name of the column of groups."""
+    centre: dict[str, float]
+    """The given centres, by column. Other columns have the middle of their bounds."""
     outside: Outside
     missing: Missing
     """How values beyond the bounds, and rows without a value, were treated."""
@@ -151,6 +151,8 @@ class PrivateMeans(Release):
         ]
         names = ("eps", "rho", "sigma", "promise", "of", "group", "outside", "missing")
         stated = {name: getattr(self, name) for name in names}
+        if self.centre:
+            stated["centre"] = self.centre
         return plain({"kind": self.kind} | stated | {"means": means})
 
     @discreet

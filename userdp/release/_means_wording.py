@@ -20,6 +20,7 @@ from userdp.release._wording import (
     replaced_values,
     replacement_rules,
     spent,
+    table_of,
 )
 
 Table = tuple[list[str], Rows]
@@ -51,6 +52,9 @@ def below_means(result: Any) -> Rows:
     rows = [["budget of all means", spent(result)]]
     if result.of:
         rows.insert(0, ["data", result.of])
+    if result.centre:
+        centres = ", ".join(f"{name} {centre:.4g}" for name, centre in result.centre.items())
+        rows.append(["clipped around", centres])
     rules = replaced_values(result.outside, result.missing)
     rows.append(["error", f"mean absolute error on the worst dataset{rules}"])
     for strategy, other in (("joint", "divided"), ("divided", "joint")):
@@ -100,12 +104,10 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
     units = unit if isinstance(unit, Mapping) else dict.fromkeys(names, unit)
     words = read_words("", users, records)
     by_group = f" by {result.group}" if result.group else ""
-    table = f" ({result.of})" if result.of else ""
-    # Here missing values are replaced by the middle of the bounds of their column.
-    rules = replacement_rules(result.outside, result.missing).replace(
-        FIXED_BEFORE, "the middle of the bounds"
-    )
-    lines = [f"Means of {' and '.join(names)}{by_group}{table}{rules}:"]
+    rules = replacement_rules(result.outside, result.missing)
+    if not result.centre:
+        rules = rules.replace(FIXED_BEFORE, "the middle of the bounds")
+    lines = [f"Means of {' and '.join(names)}{by_group}{table_of(result)}{rules}:"]
     for one in result.means:
         place = f", {result.group} {one.group}" if result.group else ""
         lines.append(

@@ -368,7 +368,7 @@ def plan(
     0.0908
     >>> capped = plan([40] * 5 + [2] * 500, lower=0, upper=65, eps=1, cap=[2, 10]).capped
     >>> [(row.cap, row.weight, round(row.error, 2), round(row.moved, 2)) for row in capped]
-    [(2, 1010.0, 0.27, 10.19), (10, 1050.0, 1.48, 7.74)]
+    [(2, 1010.0, 0.19, 10.19), (10, 1050.0, 0.94, 7.74)]
     """
     grid = read_grid(lower, upper)
     width = grid.width

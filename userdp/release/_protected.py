@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import log
+from math import exp, expm1, log
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,13 +30,16 @@ from userdp.release._quiet import discreet
 from userdp.release._results import Release
 from userdp.release._rows import read_rules, refuse_rows
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._wording import Missing, Outside
+from userdp.release._wording import Missing, Outside, check_text
 
 AVERAGE_BITS = 24
 """Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. The number of records
 is protected, so no shift may depend on it; sums over more records are cut off."""
 
 LARGEST_CAP = 2**31
+
+CELLS, FARTHEST = 32, 40
+"""Noise below zero is divided into this many cells per scale, up to this many scales."""
 
 OF = "the mean in which nobody counts for more than `cap` records"
 
@@ -99,7 +102,8 @@ class ProtectedCountsMean(Release):
         ----------
         weight : float
             The sum of the users' weights, at least 1. It is protected, so pass a guess, or the
-            lower end of `weight_interval`. The bound decreases with the weight.
+            lower end of `weight_interval`. The bound, prp-protected-average of the book, decreases
+            with the weight.
 
         Returns
         -------
@@ -114,15 +118,24 @@ class ProtectedCountsMean(Release):
         n = float(check.size("weight", weight))
         if n < 1:
             check.refuse_value("weight", "at least 1", weight)
-        scale = self.weight_scale / n
-        width = self.upper - self.lower
-        share = np.arange(100) / 100
-        share = share[(1 - share) * n >= 1]
-        error = float(noisy_error(self.worst_case_bias, self.sum_scale / n))
-        error += self.furthest * scale
-        # Twice the probability of noise so far below zero, because whole-number noise has jumps.
-        bounds = error / (1 - share) + width * np.exp(-share / scale)
-        return min(float(bounds.min()) + self.rounding, width)
+        width, bias, scale = self.upper - self.lower, self.worst_case_bias, self.weight_scale
+        # Given the noise z of the weight, the numerator of the error is off by at most this: the
+        # bias, the farthest mean times z, and the noise of the sum.
+        below = scale * np.arange(1, CELLS * FARTHEST + 1) / CELLS
+        below = below[below <= n - 1]  # where the noisy weight is at least 1
+        off = noisy_error(bias + self.furthest * below / n, self.sum_scale / n)
+        errors = np.append(np.minimum(off / (1 - below / n), width), width)
+        # z < 0: in each cell the error is at most that at its lower end, or the whole width.
+        odd = 1 + exp(-1 / scale)  # z has probabilities q^abs(z) (1 - q) / (1 + q)
+        chances = np.exp(-(np.floor(np.append(0, below)) + 1) / scale) / odd
+        error = float(np.diff(errors, prepend=0.0) @ chances)
+        # z >= 0: the weight is too large, which makes the error smaller; sums of geometric series.
+        least = -expm1(-1 / scale)
+        more = self.furthest / n * (1 - least) / least
+        ratio = least / -expm1(-1 / scale - self.furthest / self.sum_scale)
+        more += self.sum_scale / n * exp(-bias * n / self.sum_scale) * ratio
+        error += min((bias + more) / odd, width / odd)
+        return min(error + self.rounding, width)
 
     @discreet
     def weight_interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -177,7 +190,7 @@ class ProtectedCountsMean(Release):
 
     def public(self) -> dict[str, Any]:
         """Return everything that may be published, as plain numbers, texts and lists."""
-        return super().public() | {"of": OF}
+        return super().public() | {"of": f"{self.of}: {OF}" if self.of else OF}
 
 
 @discreet
@@ -194,6 +207,7 @@ def private_mean_protected_counts(
     reach: float | None = None,
     outside: Outside = "refuse",
     missing: Missing = "refuse",
+    of: str = "",
 ) -> ProtectedCountsMean:
     """Release the mean of a column of records, with the users' numbers of records protected too.
 
@@ -226,6 +240,8 @@ def private_mean_protected_counts(
     missing : {"refuse", "centre", "drop"}, optional
         What to do with rows without a value; "drop" also leaves out rows without a user. All
         options keep the privacy guarantee.
+    of : str, optional
+        What the table holds, for the sentence and the JSON: "visits in week 12" (public).
 
     Returns
     -------
@@ -257,6 +273,7 @@ def private_mean_protected_counts(
     budget = read_eps(eps)
     warn_if_large("eps", LaplaceNoise(budget))
     most = check.integer("cap", cap, 1, LARGEST_CAP)
+    check_text("of", of)
     check_value(value)
     decided = _decide(grid, budget, most, centre, reach)
     load_opendp()
@@ -265,7 +282,7 @@ def private_mean_protected_counts(
         total, weight = tally.weighted_total(decided.window, most)
     noisy_sum = noisy_total(total, decided.moved, decided.law)
     noisy_weight = noisy_total(weight, most, decided.law)
-    return _result(decided, noisy_sum, noisy_weight, outside, missing)
+    return _result(decided, noisy_sum, noisy_weight, outside, missing, of)
 
 
 class _Decided(NamedTuple):
@@ -324,7 +341,12 @@ def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
 
 
 def _result(
-    decided: _Decided, total: Noisy, weight: Noisy, outside: Outside, missing: Missing
+    decided: _Decided,
+    total: Noisy,
+    weight: Noisy,
+    outside: Outside,
+    missing: Missing,
+    of: str = "",
 ) -> ProtectedCountsMean:
     """Return what is known from two noisy totals: post-processing, with public numbers only."""
     grid = decided.grid
@@ -339,6 +361,7 @@ def _result(
         sigma=None,
         promise=COUNTS_PROTECTED,
         worst_case_error=grid.width,
+        of=of,
         lower=grid.lower,
         upper=grid.upper,
         outside=outside,

@@ -69,6 +69,8 @@ class Release:
     worst_case_error : float
         The guarantee: on every dataset, the mean error, with bias, noise and rounding, is at most
         this.
+    of : str
+        What the table holds, as the publisher describes it; empty if that is not stated.
     """
 
     kind: ClassVar[str]
@@ -79,6 +81,7 @@ class Release:
     sigma: float | None
     promise: str
     worst_case_error: Any
+    of: str = ""
 
     @discreet
     def delta(self, eps: Epsilon) -> float:
@@ -120,7 +123,10 @@ class Release:
 
     def public(self) -> dict[str, Any]:
         """Return everything that may be published, as plain numbers, texts and lists."""
-        return plain({"kind": self.kind} | asdict(self) | {"interval_95": self.interval()})
+        everything = {"kind": self.kind} | asdict(self) | {"interval_95": self.interval()}
+        if not self.of:
+            del everything["of"]
+        return plain(everything)
 
     def public_json(self) -> str:
         """Return the same as JSON, with the schema of `json_schema`."""

@@ -10,7 +10,7 @@ from userdp.beyond.split import _whole
 from userdp.model import Contributions
 from userdp.release._budgets import share_of
 from userdp.release._grid import Grid
-from userdp.release._grouped import COUNTS_ONLY, Cells, GroupRules, GroupTally, components
+from userdp.release._grouped import COUNTS_ONLY, Cells, Ends, GroupRules, GroupTally, components
 from userdp.release._joint import Joint, decide_joint, known_jointly
 from userdp.release._mean import Choices, Known, Parts, decide, known_of
 from userdp.release._rows import Survey, users_of
@@ -31,6 +31,24 @@ class Table(NamedTuple):
     grids: tuple[Grid, ...]
     group: str | None
     groups: tuple[str, ...]
+    origins: tuple[int | None, ...]
+    """The level of each column's centre; None for the middle, around which widths are searched."""
+
+    @property
+    def ends(self) -> tuple[Ends, ...]:
+        """How far the values of each column may be from its centre, in halves of its range."""
+        halves = [grid.top // 2 for grid in self.grids]
+        found = []
+        for half, origin in zip(halves, self.origins, strict=True):
+            below = 1.0 if origin is None else origin / half
+            found.append((below, 2 - below))
+        return tuple(found)
+
+    @property
+    def centres(self) -> dict[str, float]:
+        """The given centres by column, as they are used: each is a level."""
+        found = zip(self.columns, self.grids, self.origins, strict=True)
+        return {name: grid.lower + n * grid.step for name, grid, n in found if n is not None}
 
     @property
     def rules(self) -> GroupRules:
@@ -84,23 +102,27 @@ def _decide(
         return Component(0, {}, None, {}, {place: {} for place in places})
     users = {j: users_of(groups[j], COUNTS_ONLY) for j in cells.places}
     share = law if shares == 1 else LaplaceNoise(Fraction(share_of(dp, law.spends, shares)))
-    alone = {(i, j): _decide_alone(groups[j], table.grids[i], share) for i, j in places}
+    alone = {(i, j): _decide_alone(groups[j], table, i, share) for i, j in places}
     known = {place: {"divided": known_of(parts)} for place, parts in alone.items()}
     if shares == 1:
         return Component(1, users, None, alone, known)
-    joint = decide_joint(tally, users, n_columns, law)
+    joint = decide_joint(tally, users, table.ends, law)
     for i, j in places:
-        known[i, j]["joint"] = known_jointly(joint, table.grids[i], j)
+        known[i, j]["joint"] = known_jointly(joint, table.grids[i], table.ends[i], j)
     use_joint = strategy == "joint"
     if strategy == "best":
         use_joint = _relative(known, table, "joint") <= _relative(known, table, "divided")
     return Component(shares, users, joint if use_joint else None, alone, known)
 
 
-def _decide_alone(counts: Survey, grid: Grid, law: LaplaceNoise) -> Parts:
+def _decide_alone(counts: Survey, table: Table, column: int, law: LaplaceNoise) -> Parts:
+    """Decide as `private_mean` does, with a given centre or without one, for users in one part."""
+    grid, origin = table.grids[column], table.origins[column]
     users = users_of(counts, grid)
-    width = _whole(users, law).parts[0].total_width
-    return decide(users, Choices(grid, law, grid.top // 2, "l1", width, project=True))
+    width = None
+    if origin is None:
+        origin, width = grid.top // 2, _whole(users, law).parts[0].total_width
+    return decide(users, Choices(grid, law, origin, "l1", width, project=True))
 
 
 def _relative(known: OfMeans, table: Table, strategy: str) -> float:

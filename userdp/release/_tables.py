@@ -83,23 +83,20 @@ class IbisTable(Source):
         columns = {"user": self.table[self.user]}
         numbers = [self.numbers(name).cast(FLOAT) for name in self.values]
         if self.in_groups:
-            columns["group"] = self.groups()
+            if self.group is not None:
+                columns["group"] = self.groups(self.group)
             columns |= {f"value_{i}": column for i, column in enumerate(numbers)}
             return self.table.select(**columns)
         if not numbers:
             return self.table.select(**columns).mutate(value=0.0)
         return self.table.select(**columns, value=numbers[0])
 
-    def groups(self) -> Any:
-        """Return a column of groups, text as bytes; of empty text if there is no such column."""
-        if self.group is None:
-            import ibis
-
-            return self.backend.as_bytes(ibis.literal(""))
-        column = self.table[self.group]
+    def groups(self, group: str) -> Any:
+        """Return a column of groups, text as bytes."""
+        column = self.table[group]
         kind = column.type()
         if not (kind.is_string() or kind.is_integer()):
-            refuse_kind("group", f"{as_argument('group', self.group)} of type {kind}")
+            refuse_kind("group", f"{as_argument('group', group)} of type {kind}")
         return column if kind.is_integer() else self.backend.as_bytes(column)
 
     def numbers(self, value: str) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp._checks import Floats
-from userdp.release._columns import Ids
+from userdp.release._columns import Ids, Pairs
 from userdp.release._grid import HALF, HALF_BITS, Grid, Window, in_steps
 from userdp.release._rows import Rules, Survey
 
@@ -115,19 +115,19 @@ class TallyOfSums:
 
 
 class TallyInMemory(Tally):
-    """One row per code of a user, in arrays.
+    """One row per code of a user, or of a user and a group, in arrays.
 
     Parameters
     ----------
-    ids : Ids
-        The user of each record.
+    ids : Ids or Pairs
+        The user of each record, or the user and the group.
     values : ndarray of float64, shape (n,)
         The value of each record, NaN where there is none.
     rules : Rules
         Which rows count.
     """
 
-    def __init__(self, ids: Ids, values: Floats, rules: Rules) -> None:
+    def __init__(self, ids: Ids | Pairs, values: Floats, rules: Rules) -> None:
         self.rules = rules
         self.some_missing = ids.some_missing
         # Per code: number of levels, sums of both halves, and rows that count without a value.
@@ -139,8 +139,7 @@ class TallyInMemory(Tally):
         self.without_value = 0
         self.outside = 0
         for begin in range(0, values.size, ROWS_THAT_FIT):
-            block = slice(begin, begin + ROWS_THAT_FIT)
-            self._add(ids.codes[block].astype(np.intp, copy=False), values[block])
+            self._add(ids, values, begin, min(begin + ROWS_THAT_FIT, values.size))
         self.sizes = self.n_levels + self.blanks
 
     def close(self) -> None:
@@ -171,12 +170,12 @@ class TallyInMemory(Tally):
         steps: Integers = in_steps(*sums, self.n_levels[chosen], window)
         return steps
 
-    def _add(self, codes: npt.NDArray[np.intp], values: Floats) -> None:
+    def _add(self, ids: Ids | Pairs, values: Floats, begin: int, end: int) -> None:
         """Add records, few enough that 64-bit integers hold the sums of their levels."""
         sums = np.zeros(self.high.size, np.int64)
-        for begin in range(0, values.size, ROWS_AT_A_TIME):
-            part = slice(begin, begin + ROWS_AT_A_TIME)
-            some_codes = codes[part]
+        for first in range(begin, end, ROWS_AT_A_TIME):
+            part = slice(first, min(first + ROWS_AT_A_TIME, end))
+            some_codes = ids.of_rows(part)
             some_values = values[part]
             if not self._are_clean(some_codes, some_values):
                 some_codes, some_values = self._count_invalid(some_codes, some_values)
@@ -226,5 +225,14 @@ def _levels(values: Floats, grid: Grid) -> Integers:
 
 
 def _survey_of(counts: Integers) -> Survey:
-    sizes, users = np.unique(counts[counts > 0], return_counts=True)
+    sizes, users = distinct(counts[counts > 0])
     return Survey(tuple(sizes.tolist()), tuple(users.tolist()))
+
+
+def distinct(numbers: Integers) -> tuple[Integers, Integers]:
+    """Return distinct whole numbers from 0 in ascending order, and how often each occurs."""
+    if numbers.max(initial=0) >= 4 * numbers.size:  # too large for an array of all up to this one
+        return np.unique(numbers, return_counts=True)
+    times = np.bincount(numbers)
+    found = np.flatnonzero(times)
+    return found, times[found]

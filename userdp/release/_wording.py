@@ -68,14 +68,21 @@ def sentence(result: Any, unit: str, users: str, records: str) -> str:
 def read_words(unit: str, users: str, records: str) -> Words:
     """Return words for a sentence; raise if one is not text."""
     for name, word in {"unit": unit, "users": users, "records": records}.items():
-        if not isinstance(word, str):
-            check.refuse_kind(name, "text", word)
+        check_text(name, word)
     return Words(unit and f" {unit}", users, records)
+
+
+def check_text(name: str, text: object) -> None:
+    """Raise if an argument is not text."""
+    if not isinstance(text, str):
+        check.refuse_kind(name, "text", text)
 
 
 def summary(result: Any) -> list[list[str]]:
     """Return the rows of a small table, each a name and its description."""
-    return [[name, text] for name, text in WORDINGS[result.kind].summary(result).items()]
+    data = {"data": result.of} if result.of else {}
+    rows = data | WORDINGS[result.kind].summary(result)
+    return [[name, text] for name, text in rows.items()]
 
 
 def plain(everything: dict[str, Any]) -> dict[str, Any]:
@@ -125,6 +132,7 @@ def _mean_of(result: Any, words: Words) -> str:
         what = f"one value of {each}{_spelt(result.n_users, users)}"
     rules = replacement_rules(result.outside, result.missing)
     exact = "the exact mean computed in this way" if rules else "the exact mean"
+    what += table_of(result)
     return (
         f"The mean of {what} is {mean}{unit}{rules}. On average over the noise, it is off by "
         f"at most {error}{unit}, {_whatever(result.n_records, records)}; with a probability of "
@@ -140,8 +148,9 @@ def _protected_mean_of(result: Any, words: Words) -> str:
         weights = f"all {users} have equal weight, each with the average of their own {records},"
     rules = replacement_rules(result.outside, result.missing)
     return (
-        f"The mean in which {weights} is {mean}{unit}{rules}. With a probability of 95 %, the "
-        f"exact value of that mean is between {low} and {high}{unit}, whatever the {records} are."
+        f"The mean{table_of(result)} in which {weights} is {mean}{unit}{rules}. With a probability "
+        f"of 95 %, the exact value of that mean is between {low} and {high}{unit}, whatever the "
+        f"{records} are."
     )
 
 
@@ -152,6 +161,11 @@ def _mean_in_ball_of(result: Any, words: Words) -> str:
         f"{_spelt(result.n_users, users)}. On average over the noise, it is off by at most "
         f"{at_most(result.worst_case_error)}{unit}, {_whatever(result.n_records, records)}."
     )
+
+
+def table_of(result: Any) -> str:
+    """Return, for a sentence, what the table holds, if that is stated."""
+    return f" ({result.of})" if result.of else ""
 
 
 def numbered(n: int, words: str, one: str = "1") -> str:

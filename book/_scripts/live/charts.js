@@ -12,21 +12,21 @@ const MAX_DRAWN = 60;
 
 /** Clip intervals against the number of samples of a user. */
 function intervals({ users, unit, width }) {
-  const found = maths.sizes(users);
-  const [least, most] = [found[0].count / 1.4, found.at(-1).count * 1.4];
+  const sizes = maths.sizes(users);
+  const [least, most] = [sizes[0].count / 1.4, sizes.at(-1).count * 1.4];
   const x = logScale([least, most], [INNER.left, INNER.right]);
   const y = linearScale([0, users.upper], [INNER.bottom, INNER.top]);
-  const reach = (count) => Math.min(users.upper, width / count) / 2;
+  const halfWidth = (count) => Math.min(users.upper, width / count) / 2;
   const middle = users.upper / 2;
-  const along = spread(100).map((share) => least * (most / least) ** share);
+  const counts = spread(100).map((share) => least * (most / least) ** share);
   const band = [
-    ...along.map((count) => [x(count), y(middle + reach(count))]),
-    ...along.toReversed().map((count) => [x(count), y(middle - reach(count))]),
+    ...counts.map((count) => [x(count), y(middle + halfWidth(count))]),
+    ...counts.toReversed().map((count) => [x(count), y(middle - halfWidth(count))]),
   ];
-  const drawn = thin(found).map(({ count }) => {
-    const [top, bottom] = [middle + reach(count), middle - reach(count)].map(y);
+  const drawn = thin(sizes).map(({ count }) => {
+    const [top, bottom] = [middle + halfWidth(count), middle - halfWidth(count)].map(y);
     return `<path class="opt size" data-count="${count}" d="${line([[x(count), top], [x(count), bottom]])}"/>
-      <path class="opt end" d="M${at(x(count) - 4)} ${at(top)}h8M${at(x(count) - 4)} ${at(bottom)}h8"/>`;
+      <path class="opt end" d="M${px(x(count) - 4)} ${px(top)}h8M${px(x(count) - 4)} ${px(bottom)}h8"/>`;
   });
   return picture(
     `Clip intervals: ${inUnit("sample value", unit)} against the number of samples of a user.`,
@@ -39,10 +39,10 @@ function intervals({ users, unit, width }) {
 
 /** The objective around its minimum, with its two parts and the slopes beside the minimum. */
 function objective({ users, unit, eps, objective, width }) {
-  const found = maths.sizes(users);
-  const end = 2 * (width || users.upper * found[0].count);
+  const sizes = maths.sizes(users);
+  const end = 2 * (width || users.upper * sizes[0].count);
   const x = linearScale([0, end], [INNER.left, INNER.right]);
-  const kinks = found.map(({ count }) => users.upper * count).filter((S) => S < end);
+  const kinks = sizes.map(({ count }) => users.upper * count).filter((S) => S < end);
   const points = [...new Set([0, width, end, ...thin(kinks), ...spread(60).map((s) => s * end)])];
   const widths = points.sort((a, b) => a - b);
   const value = (S) => maths.symmetricError(users, S, eps, objective);
@@ -63,8 +63,8 @@ function objective({ users, unit, eps, objective, width }) {
     label(x(0.35 * end), y(parts[1][1](0.35 * end)) - 5, "noise", "end"),
     `<path class="opt curve" d="${line(widths.map((S, i) => [x(S), y(errors[i])]))}"/>`,
     objective === "bound" ? slopes({ users, eps, width, end, x, y, value }) : "",
-    `<path class="thin" d="M${at(dot[0])} ${at(dot[1])}V${INNER.bottom}"/>`,
-    `<circle class="opt dot" cx="${at(dot[0])}" cy="${at(dot[1])}" r="5.5"/>`,
+    `<path class="thin" d="M${px(dot[0])} ${px(dot[1])}V${INNER.bottom}"/>`,
+    `<circle class="opt dot" cx="${px(dot[0])}" cy="${px(dot[1])}" r="5.5"/>`,
     label(dot[0] + 5, INNER.bottom - 5, objective === "bound" ? "T" : "S"),
   );
 }
@@ -76,8 +76,8 @@ function slopes({ users, eps, width, end, x, y, value }) {
     [kinks.findLast((S) => S < width), width],
     [width, Math.min(kinks.find((S) => S > width) ?? end, end)],
   ];
-  const shown = sides.filter(([from]) => from !== undefined);
-  return shown.map(([from, to]) => {
+  const existing = sides.filter(([from]) => from !== undefined);
+  return existing.map(([from, to]) => {
     // The slope is 1/eps for the noise, less 1/2 per clipped user: 0 if 2/eps users are clipped.
     const clipped = users.sorted.filter((count) => users.upper * count > from).length;
     const isFlat = clipped === maths.rank(eps) && isWhole(2 / eps);
@@ -101,10 +101,10 @@ function errors({ curves, floor, grid, eps, unit }) {
     `Worst-case ${inUnit("error", unit)} against the privacy budget ε, on logarithmic axes.`,
     `<path class="floor" d="${line(under)}Z"/>`,
     axes(x, y, "privacy budget ε (smaller is more private)", inUnit("error", unit)),
-    `<path class="now" d="M${at(x(eps))} ${INNER.top}V${INNER.bottom}"/>`,
+    `<path class="now" d="M${px(x(eps))} ${INNER.top}V${INNER.bottom}"/>`,
     ...curves.map(({ name, look, values, value }) =>
       `<path class="${look} curve" d="${line(points(values))}"/>
-       <circle class="${look} mark" data-name="${name}" cx="${at(x(eps))}" cy="${at(y(value))}" r="4.5"/>`),
+       <circle class="${look} mark" data-name="${name}" cx="${px(x(eps))}" cy="${px(y(value))}" r="4.5"/>`),
   );
 }
 
@@ -141,11 +141,11 @@ function logScale([from, to], [start, end]) {
 function axes(x, y, below, beside) {
   return [
     ...x.ticks.map((value) =>
-      `<path class="grid" d="M${at(x(value))} ${INNER.top}V${INNER.bottom}"/>
-       <text class="x-tick" x="${at(x(value))}" y="${INNER.bottom + 15}" text-anchor="middle">${tick(value)}</text>`),
+      `<path class="grid" d="M${px(x(value))} ${INNER.top}V${INNER.bottom}"/>
+       <text class="x-tick" x="${px(x(value))}" y="${INNER.bottom + 15}" text-anchor="middle">${tick(value)}</text>`),
     ...y.ticks.map((value) =>
-      `<path class="grid" d="M${INNER.left} ${at(y(value))}H${INNER.right}"/>
-       <text class="y-tick" x="${INNER.left - 5}" y="${at(y(value) + 4)}" text-anchor="end">${tick(value)}</text>`),
+      `<path class="grid" d="M${INNER.left} ${px(y(value))}H${INNER.right}"/>
+       <text class="y-tick" x="${INNER.left - 5}" y="${px(y(value) + 4)}" text-anchor="end">${tick(value)}</text>`),
     `<path class="axis" d="M${INNER.left} ${INNER.top}V${INNER.bottom}H${INNER.right}"/>`,
     label((INNER.left + INNER.right) / 2, HEIGHT - 6, below, "middle"),
     `<text transform="translate(9 ${(INNER.top + INNER.bottom) / 2}) rotate(-90)" text-anchor="middle">${beside}</text>`,
@@ -153,14 +153,14 @@ function axes(x, y, below, beside) {
 }
 
 function label(x, y, text, anchor = "start") {
-  return `<text x="${at(x)}" y="${at(y)}" text-anchor="${anchor}">${text}</text>`;
+  return `<text x="${px(x)}" y="${px(y)}" text-anchor="${anchor}">${text}</text>`;
 }
 
 function line(points) {
-  return `M${points.map(([x, y]) => `${at(x)} ${at(y)}`).join("L")}`;
+  return `M${points.map(([x, y]) => `${px(x)} ${px(y)}`).join("L")}`;
 }
 
-function at(coordinate) {
+function px(coordinate) {
   return coordinate.toFixed(2);
 }
 

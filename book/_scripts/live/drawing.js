@@ -15,12 +15,12 @@ const LAYERS = {
   kkt: [["curve", "prices"]],
   akmv: ["sums", "releases"],
 };
-const SLIM = 560;
-const FAR = { low: -UPPER, high: 2 * UPPER };
+const SLIM_WIDTH = 560;
+const RELEASE_RANGE = { low: -UPPER, high: 2 * UPPER };
 
 /** The margins of all bands: names on the left, numbers on the right. */
 function frameOf(width) {
-  const slim = width < SLIM;
+  const slim = width < SLIM_WIDTH;
   return { width, slim, left: slim ? 44 : 120, right: width - (slim ? 14 : 156), top: 26 };
 }
 
@@ -107,7 +107,7 @@ function dot(kind, x, y, r, more = "") {
   return `<circle class="${kind}" cx="${px(x)}" cy="${px(y)}" r="${px(r)}"${more}/>`;
 }
 
-function one(number) {
+function oneDecimal(number) {
   return number.toFixed(1).replace("-", "−");
 }
 
@@ -165,9 +165,9 @@ function samples({ state, layer }, at) {
     const bracket = `M${px(a + 5)} ${px(lane - tall)}H${px(a)}V${px(lane + tall)}h5` +
       `M${px(b - 5)} ${px(lane - tall)}H${px(b)}V${px(lane + tall)}h-5`;
     const ends = clips && !many
-      ? text(a, lane + tall + 12, one(group.low), "quiet small halo", b - a < 34 ? "end" : "middle") +
-        text(b, lane + tall + 12, one(group.high), "quiet small halo", b - a < 34 ? "start" : "middle")
-      : clips ? text(b + 6, lane + 4, one(group.high), "quiet small halo") : "";
+      ? text(a, lane + tall + 12, oneDecimal(group.low), "quiet small halo", b - a < 34 ? "end" : "middle") +
+        text(b, lane + tall + 12, oneDecimal(group.high), "quiet small halo", b - a < 34 ? "start" : "middle")
+      : clips ? text(b + 6, lane + 4, oneDecimal(group.high), "quiet small halo") : "";
     const detail = detailOf(state, group);
     return path("lane", `M${px(left)} ${px(lane)}H${px(right)}`) +
       (cut ? rect("span", a, b, lane - tall, 2 * tall) : "") + dots.join("") +
@@ -215,7 +215,7 @@ function reach({ state }, at) {
   const bars = all.map(({ low, high, count }, row) => {
     const y = top + pitch * (row + 0.5);
     const thick = many ? 6 : 12;
-    const words = `${high - low < 1 ? (high - low).toFixed(2) : one(high - low)} km/h`;
+    const words = `${high - low < 1 ? (high - low).toFixed(2) : oneDecimal(high - low)} km/h`;
     const first = row === 0;
     const label = many ? (first || row === all.length - 1) : true;
     const inside = x(high) + 76 < at.right;
@@ -242,13 +242,13 @@ function barRows(rows, at) {
     const edge = right + (slim ? 8 : 10);
     const over = to > edge;
     const end = Math.min(to, edge);
-    const total = bias > 0.01 && noise > 0.01 ? addition(bias, noise) : one(bias + noise);
+    const total = bias > 0.01 && noise > 0.01 ? addition(bias, noise) : oneDecimal(bias + noise);
     const kind = strong ? "strong" : "";
     return rect("panel", left, right, y - slot / 2 + tall / 2, slot) + rect("bias", left, Math.min(from, edge), y, tall) +
       (noise > 0.01 ? rect("noise", Math.min(from, edge), end, y, tall) : "") +
       (over ? path("more", `M${px(edge + 1)} ${px(middle - 6)}l6 6l-6 6z`) : "") +
-      (from - left > 58 ? text(left + 6, middle + 4.5, `bias ${one(bias)}`, "on-bias") : "") +
-      (end - from > 68 ? text(from + 7, middle + 4.5, `noise ${one(noise)}`, "on-noise") : "") +
+      (from - left > 58 ? text(left + 6, middle + 4.5, `bias ${oneDecimal(bias)}`, "on-bias") : "") +
+      (end - from > 68 ? text(from + 7, middle + 4.5, `noise ${oneDecimal(noise)}`, "on-noise") : "") +
       (slim
         ? text(0, y - 4, name, kind) + text(width, y - 4, total, kind, "end")
         : text(0, middle + 4.5, name, kind) + text(right + 18, middle + 4.5, total, kind));
@@ -307,7 +307,7 @@ function curve({ state, guessing }, at) {
   const ticks = groups.length > 3 ? [0, 1040, 2080, 4160] : [0, 65, 130, 260];
   const [cx, cy] = [x(width), y(phi(width))];
   const isRight = cx > (left + right) / 2;
-  const label = `${one(phi(width))} km/h`;
+  const label = `${oneDecimal(phi(width))} km/h`;
   const svg = rect("panel", left, right, top + 18, base - top - 18) +
     `<clipPath id="${id}"><rect x="${px(left)}" y="${px(top + 18)}" width="${px(right - left)}" height="${px(base - top - 18)}"/></clipPath>` +
     `<g clip-path="url(#${id})">` + path("bias area", shape(bias, () => 0)) +
@@ -373,7 +373,7 @@ function bell(x, centre, scale, base, height, left, right) {
 /** The releases and their density; arrows mark releases beyond the axis. */
 function releases({ state, layer, fall }, at) {
   const { left, right, slim, top, height, narrow, width } = at;
-  const x = linear(FAR.low, FAR.high, left, right);
+  const x = linear(RELEASE_RANGE.low, RELEASE_RANGE.high, left, right);
   const foot = 34;
   const base = top + height - foot;
   const { plain, clipped } = state.releases;
@@ -388,7 +388,7 @@ function releases({ state, layer, fall }, at) {
     const tall = slot - (narrow || slim ? 26 : 12);
     const error = values.reduce((all, v) => all + Math.abs(v - state.mean), 0) / values.length;
     const marks = values.map((v, j) => {
-      const away = v < FAR.low ? -1 : v > FAR.high ? 1 : 0;
+      const away = v < RELEASE_RANGE.low ? -1 : v > RELEASE_RANGE.high ? 1 : 0;
       const newest = j === values.length - 1;
       const y = floor - 7 - ((j * 7) % 10) * 0.07 * tall - (newest ? 60 * (1 - fall) : 0);
       const kind = `release${newest ? " newest" : ""}`;
@@ -397,7 +397,7 @@ function releases({ state, layer, fall }, at) {
       return path(kind, `M${px(edge + 2 * away)} ${px(y)}l${-8 * away} -5v10z`);
     });
     const over = values.length === 1 ? "its error" : `mean of ${values.length} errors`;
-    const summary = values.length ? [over, one(error)] : ["none yet"];
+    const summary = values.length ? [over, oneDecimal(error)] : ["none yet"];
     const isAbove = narrow || slim; // the name and the numbers are above the releases
     return path("lane", `M${px(left)} ${px(floor)}H${px(right)}`) +
       (scale > 0.01 && layer !== "akmv" || name === "best clipping" && scale > 0.01 ? path("bell", bell(x, value, scale, floor, tall, left, right)) : "") +
@@ -468,5 +468,5 @@ function sums({ state }, at) {
   return { svg };
 }
 
-clip.drawing = { addition, draw, isBest, LAYERS, one };
+clip.drawing = { addition, draw, isBest, LAYERS, oneDecimal };
 })((globalThis.clip ??= {}));

@@ -105,14 +105,14 @@ function readCounts(text) {
 }
 
 function readRun(entry) {
-  const found = /^(\d+)(?:[x×*](\d+))?$/.exec(entry);
-  if (!found) {
+  const match = /^(\d+)(?:[x×*](\d+))?$/.exec(entry);
+  if (!match) {
     throw new InputError(
       `“${shortened(entry)}” is not a number of samples: enter whole numbers, such as 40, 10, 2, ` +
         "or 10x50 for 50 users with 10 samples each.",
     );
   }
-  const [count, users] = [Number(found[1]), Number(found[2] ?? 1)];
+  const [count, users] = [Number(match[1]), Number(match[2] ?? 1)];
   if (count < 1 || users < 1) throw new InputError(`“${entry}”: a user has at least one sample.`);
   if (count > MAX.samples) {
     throw new InputError(`“${shortened(entry)}”: at most ${plain(MAX.samples)} samples per user are supported.`);

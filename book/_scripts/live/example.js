@@ -74,7 +74,7 @@ function draws() {
 }
 
 function collection(name, samples, budgets) {
-  const counts = samples.map((own) => own.length);
+  const counts = samples.map((speeds) => speeds.length);
   const users = maths.contributions(counts, UPPER);
   const sizes = maths.sizes(users).reverse();
   const ticks = sizes
@@ -83,7 +83,7 @@ function collection(name, samples, budgets) {
     .filter(({ eps }) => eps > budgets.at(0) && eps <= budgets.at(-1))
     .reverse();
   const groups = sizes.map(({ count, number }, row) => ({
-    row, count, number, samples: samples.filter((own) => own.length === count),
+    row, count, number, samples: samples.filter((speeds) => speeds.length === count),
   }));
   return {
     name, users, samples, groups, budgets, ticks, widest: UPPER * users.maxCount,
@@ -110,7 +110,7 @@ const EXAMPLES = {
   many: collection(
     "127 buses",
     COUNTS.map((count, i) => {
-      const first = COUNTS.slice(0, i).reduce((sum, before) => sum + before, 0);
+      const first = COUNTS.slice(0, i).reduce((sum, previous) => sum + previous, 0);
       return SPEEDS.slice(first, first + count);
     }),
     spread([0.1, 0.3, 0.01], [0.3, 1, 0.02], [1, 2.05, 0.05]),
@@ -119,9 +119,9 @@ const EXAMPLES = {
 
 /** The interval of a user with `count` samples; `share` of the removed range is below it. */
 function interval(count, width, share) {
-  const kept = Math.min(UPPER, width / count);
-  const low = share * (UPPER - kept);
-  return [low, low + kept];
+  const length = Math.min(UPPER, width / count);
+  const low = share * (UPPER - length);
+  return [low, low + length];
 }
 
 function sum(numbers) {
@@ -148,14 +148,14 @@ function pick(cells, { place, inside }) {
 
 /** All numbers of a state. `share` positions the intervals, `slid` moves all samples towards U
  * (towards 0 if negative), and `drawn` holds the random draws of the releases. */
-function work({ example, eps, width, share = 0.5, slid = 0, drawn = [] }) {
+function computeNumbers({ example, eps, width, share = 0.5, slid = 0, drawn = [] }) {
   const { users, samples, groups, widest } = example;
   const N = users.total;
   const target = slid > 0 ? UPPER : 0;
   const slide = (x) => x + Math.abs(slid) * (target - x);
-  const shown = samples.map((own) => own.map(slide));
-  const ends = samples.map((own) => interval(own.length, width, share));
-  const clipped = shown.map((own, i) => own.map((x) => clamp(x, ...ends[i])));
+  const shown = samples.map((speeds) => speeds.map(slide));
+  const ends = samples.map((speeds) => interval(speeds.length, width, share));
+  const clipped = shown.map((speeds, i) => speeds.map((x) => clamp(x, ...ends[i])));
   const sums = shown.map(sum);
   const [mean, clippedMean] = [sum(sums) / N, sum(clipped.map(sum)) / N];
   const best = maths.threshold(users, eps);
@@ -169,11 +169,11 @@ function work({ example, eps, width, share = 0.5, slid = 0, drawn = [] }) {
     rank: maths.rank(eps),
     groups: groups.map((group) => {
       const [low, high] = interval(group.count, width, share);
-      return { ...group, low, high, shown: group.samples.map((own) => own.map(slide)) };
+      return { ...group, low, high, shown: group.samples.map((speeds) => speeds.map(slide)) };
     }),
-    reach: samples.map((own, i) => {
-      const [low, high] = ends[i].map((end) => clippedMean + (own.length * end - sum(clipped[i])) / N);
-      return { count: own.length, low, high };
+    reach: samples.map((speeds, i) => {
+      const [low, high] = ends[i].map((end) => clippedMean + (speeds.length * end - sum(clipped[i])) / N);
+      return { count: speeds.length, low, high };
     }),
     yours: worstCase(users, width, eps, share),
     optimum: worstCase(users, best, eps),
@@ -205,5 +205,5 @@ function akmvOf({ users }, eps, sums, drawn) {
   };
 }
 
-clip.example = { EXAMPLES, FIRST_NOISE, MAX_RELEASES, UPPER, clamp, collection, draws, work };
+clip.example = { EXAMPLES, FIRST_NOISE, MAX_RELEASES, UPPER, clamp, collection, draws, computeNumbers };
 })((globalThis.clip ??= {}));

@@ -31,9 +31,9 @@ function contributions(counts, upper) {
 
 /** The distinct counts, smallest first, each with its number of users. */
 function sizes(users) {
-  const found = new Map();
-  for (const count of users.sorted.toReversed()) found.set(count, (found.get(count) ?? 0) + 1);
-  return [...found].map(([count, number]) => ({ count, number }));
+  const numberOfUsers = new Map();
+  for (const count of users.sorted.toReversed()) numberOfUsers.set(count, (numberOfUsers.get(count) ?? 0) + 1);
+  return [...numberOfUsers].map(([count, number]) => ({ count, number }));
 }
 
 /** k = ceil(2/eps), where 2/eps close to an integer counts as that integer. */
@@ -86,10 +86,10 @@ function bestRatio(n, eps) {
 /** One interval per user, of total width S, centred at U/2. */
 function centredClipping(users, totalWidth) {
   const middle = users.upper / 2;
-  const reach = users.counts.map((count) => totalWidth / (2 * count));
+  const halfWidths = users.counts.map((count) => totalWidth / (2 * count));
   return {
-    lower: reach.map((r) => Math.max(middle - r, 0)),
-    upper: reach.map((r) => Math.min(middle + r, users.upper)),
+    lower: halfWidths.map((r) => Math.max(middle - r, 0)),
+    upper: halfWidths.map((r) => Math.min(middle + r, users.upper)),
   };
 }
 
@@ -97,14 +97,14 @@ function optimalClipping(users, eps, objective = "bound") {
   return centredClipping(users, threshold(users, eps, objective));
 }
 
-/** M(x): the sum of the floor(x) largest counts and a fraction of the next one. */
+/** H(x): the sum of the floor(x) largest counts and a fraction of the next one. */
 function sumOfLargest(users, x) {
   if (x >= users.nUsers) return users.total;
-  const whole = Math.floor(x);
-  return users.totals[whole] + users.sorted[whole] * (x - whole);
+  const floor = Math.floor(x);
+  return users.totals[floor] + users.sorted[floor] * (x - floor);
 }
 
-/** The smallest worst-case error: (U / 2N) M(2/eps) for the bound. */
+/** The smallest worst-case error: (U / 2N) H(2/eps) for the bound. */
 function optimalError(users, eps, objective = "bound") {
   if (objective === "l1") {
     return symmetricError(users, threshold(users, eps, objective), eps, objective);
@@ -133,24 +133,24 @@ function worstCase(bias, sensitivity, eps, objective) {
   return bias + 2 * sensitivity * (tail / eps);
 }
 
-/** A lower bound on the error of every private mechanism: (U/N) max_n M(n) b_n, from chains and from groups of users. */
+/** A lower bound on the error of every private mechanism: (U/N) max_n H(n) b_n, from chains and from groups of users. */
 function minimaxLowerBound(users, eps) {
-  let most = 0;
+  let largest = 0;
   for (let n = 1; n <= users.nUsers; n++) {
-    const moved = (users.upper * users.totals[n]) / users.total;
+    const change = (users.upper * users.totals[n]) / users.total;
     const chain = 1 / (1 + Math.cosh(eps) + n * Math.sinh(eps));
-    most = Math.max(most, moved * (n > 3 ? chain : Math.max(chain, riskOfOne(n * eps))));
+    largest = Math.max(largest, change * (n > 3 ? chain : Math.max(chain, singleUserRisk(n * eps))));
   }
-  return most;
+  return largest;
 }
 
 /** s(eps): the minimax error for one user with a sample in [0, 1]. */
-function riskOfOne(eps) {
+function singleUserRisk(eps) {
   const kappa = 2 * Math.asinh(Math.exp(-eps / 2) / Math.sqrt(-2 * Math.expm1(-eps)));
   // Find the first n >= 2 with s_n (n + 1) >= 1; the search starts just below it.
   for (let n = Math.max(2, Math.floor(1.69 * Math.exp(eps / 2)) - 1); ; n++) {
-    const above = Math.cosh((n + 1.5) * kappa) / Math.cosh(kappa / 2) + 1;
-    const risk = above / (2 * (Math.sinh((n + 2) * kappa) / Math.sinh(kappa) + n));
+    const numerator = Math.cosh((n + 1.5) * kappa) / Math.cosh(kappa / 2) + 1;
+    const risk = numerator / (2 * (Math.sinh((n + 2) * kappa) / Math.sinh(kappa) + n));
     if (risk * (n + 1) >= 1) return risk;
   }
 }

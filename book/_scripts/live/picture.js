@@ -5,7 +5,7 @@
 "use strict";
 
 ((clip) => {
-const { draws, EXAMPLES, MAX_RELEASES, clamp, work } = clip.example;
+const { draws, EXAMPLES, MAX_RELEASES, clamp, computeNumbers } = clip.example;
 const { draw, isBest, LAYERS } = clip.drawing;
 const { note, sentence } = clip.sentences;
 
@@ -192,11 +192,11 @@ class ClipPicture extends HTMLElement {
 
   /** All numbers of a state: by default, of the one at the end of the transition. */
   numbers({ width, share, slid } = this.target()) {
-    return work({ example: this.example, eps: this.budget, width, share, slid, drawn: this.drawn });
+    return computeNumbers({ example: this.example, eps: this.budget, width, share, slid, drawn: this.drawn });
   }
 
-  view(at = this.target()) {
-    return { layer: this.layer, guessing: this.guessing, fall: at.fall, state: this.numbers(at) };
+  view(numbers = this.target()) {
+    return { layer: this.layer, guessing: this.guessing, fall: numbers.fall, state: this.numbers(numbers) };
   }
 
   // ------------------------------------------------------------------------------------- Changes
@@ -400,9 +400,9 @@ class ClipPicture extends HTMLElement {
   /** Marks at the budgets where the threshold changes. */
   writeTicks({ ticks, budgets }) {
     const marks = ticks.map(({ rank, eps }) => {
-      const at = budgets.findIndex((budget) => budget >= eps - 1e-9) / (budgets.length - 1);
+      const share = budgets.findIndex((budget) => budget >= eps - 1e-9) / (budgets.length - 1);
       const name = 2 % rank ? `2/${rank}` : String(2 / rank);
-      return `<span style="left: ${(100 * at).toFixed(2)}%">${name}</span>`;
+      return `<span style="left: ${(100 * share).toFixed(2)}%">${name}</span>`;
     });
     const place = this.find(".ticks");
     if (place.innerHTML !== marks.join("")) place.innerHTML = marks.join("");

@@ -4,7 +4,7 @@
 
 ((clip) => {
 const { UPPER } = clip.example;
-const { addition, isBest, one } = clip.drawing;
+const { addition, isBest, oneDecimal } = clip.drawing;
 const { plain } = clip.numbers;
 
 const SENTENCES = { index: result, setup: problem, lemma: offset, optimum: result, kkt: price, akmv: cap };
@@ -25,8 +25,8 @@ function problem({ state }) {
   const last = releases.plain.values.at(-1);
   const bus = example.groups.length > 3 ? `the bus with ${example.users.maxCount} speeds` : "bus 1";
   return `At ε = ${eps} the noise must hide the ${move} km/h by which ${bus} alone can move the mean: ` +
-    `its mean size is ${one(none.noise)} km/h${none.noise > UPPER / 2 ? ", more than the 32.5 km/h by which always publishing 32.5 can err" : ""}. ` +
-    `The last release is ${one(last)} km/h; the mean is ${one(state.mean)}.`;
+    `its mean size is ${oneDecimal(none.noise)} km/h${none.noise > UPPER / 2 ? ", more than the 32.5 km/h by which always publishing 32.5 can err" : ""}. ` +
+    `The last release is ${oneDecimal(last)} km/h; the mean is ${oneDecimal(state.mean)}.`;
 }
 
 function onWhichData({ slid }) {
@@ -35,9 +35,9 @@ function onWhichData({ slid }) {
 
 function offset({ state }) {
   const { raised, lowered, yours, onThese } = state;
-  return `Clipping can raise the mean by ${one(raised)} km/h or lower it by ${one(lowered)} km/h, ` +
-    `so the largest bias is ${one(yours.bias)}. ` +
-    `${onWhichData(state)}, clipping moves the mean by ${one(onThese)} km/h.`;
+  return `Clipping can raise the mean by ${oneDecimal(raised)} km/h or lower it by ${oneDecimal(lowered)} km/h, ` +
+    `so the largest bias is ${oneDecimal(yours.bias)}. ` +
+    `${onWhichData(state)}, clipping moves the mean by ${oneDecimal(onThese)} km/h.`;
 }
 
 function result({ state, guessing }) {
@@ -45,22 +45,22 @@ function result({ state, guessing }) {
   const [bias, noise, error] = parts(yours);
   if (guessing) {
     const gap = yours.error - optimum.error;
-    return `Your width ${plain(Math.round(width))} km/h has a worst-case error of ${one(yours.error)} km/h` +
+    return `Your width ${plain(Math.round(width))} km/h has a worst-case error of ${oneDecimal(yours.error)} km/h` +
       `${yours.error > UPPER / 2 ? ", more than the constant 32.5" : ""}. ` +
       (gap < 0.005 ? "No width is better: you have found a best width." : "Can you find a better width?");
   }
   if (!isBest(state)) {
-    return `The width ${plain(Math.round(width))} km/h has a worst-case error of ${one(yours.error)} km/h; ` +
-      `the best width, ${plain(best)} km/h, has ${one(optimum.error)}.`;
+    return `The width ${plain(Math.round(width))} km/h has a worst-case error of ${oneDecimal(yours.error)} km/h; ` +
+      `the best width, ${plain(best)} km/h, has ${oneDecimal(optimum.error)}.`;
   }
   const end = Math.abs(mean - clippedMean) < 0.005 ? `The mean stays ${mean.toFixed(2)} km/h.` :
     `${onWhichData(state)}, clipping moves the mean from ${mean.toFixed(2)} to ${clippedMean.toFixed(2)} km/h.`;
   if (width === 0) {
     return `At ε = ${eps} every speed counts as 32.5 km/h, so the published number is always 32.5 ` +
-      `and can err by ${one(optimum.error)} km/h. ${end}`;
+      `and can err by ${oneDecimal(optimum.error)} km/h. ${end}`;
   }
   if (width === example.widest) {
-    return `At ε = ${eps} nothing is clipped, and noise of mean size ${one(yours.noise)} km/h is the whole error.`;
+    return `At ε = ${eps} nothing is clipped, and noise of mean size ${oneDecimal(yours.noise)} km/h is the whole error.`;
   }
   return `At ε = ${eps} the best intervals have a worst-case error of ${error} km/h: ` +
     `bias ${bias} and mean noise ${noise}. ${end}`;
@@ -89,9 +89,9 @@ function cap({ state }) {
   const over = state.sums.filter((total) => total > drawn).length;
   const cut = over === 0 ? "which is above all sums and cuts nothing" :
     over === 1 ? "which cuts one sum" : `which cuts ${over} sums`;
-  return `At ε = ${eps} the random cap is ${clip.numbers.short(drawn)}, ${cut}; AKMV published ${one(akmv.values[last])} km/h, ` +
-    `and the mean is ${one(mean)}. Its error on these data is ${one(akmv.error.error)} km/h; ` +
-    `the worst-case error of the best clipping, on any data, is ${one(optimum.error)}.`;
+  return `At ε = ${eps} the random cap is ${clip.numbers.short(drawn)}, ${cut}; AKMV published ${oneDecimal(akmv.values[last])} km/h, ` +
+    `and the mean is ${oneDecimal(mean)}. Its error on these data is ${oneDecimal(akmv.error.error)} km/h; ` +
+    `the worst-case error of the best clipping, on any data, is ${oneDecimal(optimum.error)}.`;
 }
 
 /** A note that does not change with every step of a slider. */
@@ -100,7 +100,7 @@ function note({ layer, state }) {
   const many = example.groups.length > 3;
   const origin = many ? " The speeds are uniformly random from 0 to 65." : "";
   const budgets = "Each release would cost its own budget. Both rows use the same noise draws, scaled.";
-  const luck = `On these data, 32.5 happens to be ${one(Math.abs(mean - UPPER / 2))} km/h off the mean; this is luck, because the guarantee is 32.5.`;
+  const luck = `On these data, 32.5 happens to be ${oneDecimal(Math.abs(mean - UPPER / 2))} km/h off the mean; this is luck, because the guarantee is 32.5.`;
   switch (layer) {
     case "setup":
       return `A dot is a speed. A bar runs from where the mean would be if all speeds of that bus were 0 to where it would be if all were 65.${origin}`;

@@ -21,9 +21,9 @@ const PARSERS = {
   counts: (text) => ({ collection: entries.readCollection("counts", text) }),
 };
 
-/** The state before, updated by an address. Parts that are missing or invalid stay as they are. */
-function read(address, before) {
-  const state = { ...before, problems: [] };
+/** The previous state, updated by an address. Parts that are missing or invalid stay as they are. */
+function read(address, previous) {
+  const state = { ...previous, problems: [] };
   for (const [name, text] of new URLSearchParams(address)) {
     if (!Object.hasOwn(PARSERS, name)) continue;
     const { value, problems } = entries.attempt(() => PARSERS[name](text));
@@ -31,7 +31,7 @@ function read(address, before) {
     state.problems.push(...problems);
   }
   const { collection, upper } = state;
-  if (collection !== before?.collection || upper !== before.upper) {
+  if (collection !== previous?.collection || upper !== previous.upper) {
     state.users = contributions(collection.counts, upper);
   }
   return state;

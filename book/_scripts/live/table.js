@@ -35,13 +35,13 @@ function split(text) {
   const rows = [];
   let cells = [];
   let line = 1;
-  for (const [whole, content, end] of text.matchAll(cell)) {
+  for (const [match, content, end] of text.matchAll(cell)) {
     cells.push(unquoted(content.trim()));
     if (end !== separator) {
       rows.push({ line, cells });
       cells = [];
     }
-    line += whole.split("\n").length - 1;
+    line += match.split("\n").length - 1;
   }
   return rows.filter((row) => row.cells.some(Boolean));
 }
@@ -52,8 +52,8 @@ function mostFrequentSeparator(line) {
 }
 
 function unquoted(cell) {
-  const found = /^"(.*)"$/s.exec(cell);
-  return found ? found[1].replaceAll('""', '"').trim() : cell;
+  const match = /^"(.*)"$/s.exec(cell);
+  return match ? match[1].replaceAll('""', '"').trim() : cell;
 }
 
 /** The first row is a header if it has no number, and no text that recurs in its column. */
@@ -65,16 +65,16 @@ function isHeader([first, ...others]) {
 /** The possible interpretations of a table. */
 function interpretations({ names, rows }) {
   const columns = names.map((_, column) => rows.map(({ cells }) => cells[column] ?? ""));
-  const found = [];
+  const possible = [];
   columns.forEach((entries, column) => {
-    if (mayIdentifyUsers(entries, column)) found.push({ kind: "rows", column });
+    if (mayIdentifyUsers(entries, column)) possible.push({ kind: "rows", column });
   });
   columns.forEach((entries, column) => {
-    if (entries.some(isCount)) found.push({ kind: "column", column });
+    if (entries.some(isCount)) possible.push({ kind: "column", column });
   });
   const allCounts = rows.every(({ cells }) => cells.every(isCount));
-  if (allCounts && names.length > 1) found.push({ kind: "numbers" });
-  return found;
+  if (allCounts && names.length > 1) possible.push({ kind: "numbers" });
+  return possible;
 }
 
 /** The label of an interpretation in the list of choices; a column's label shows its first entries. */
@@ -100,17 +100,17 @@ function mayIdentifyUsers(entries, column) {
 
 /** The interpretation that needs no choice, if any: the only column, or the only one with a known name,
  * unless the first column has repeated values, as if each row were one sample. */
-function certainInterpretation({ names }, found) {
-  const columns = found.filter(({ kind }) => kind === "column");
+function certainInterpretation({ names }, possible) {
+  const columns = possible.filter(({ kind }) => kind === "column");
   if (names.length === 1) return columns[0];
-  const known = columns.filter(({ column }) => KNOWN_NAMES.test(names[column]));
-  if (known.length !== 1) return undefined;
-  return known[0].column !== 0 && mayHaveRowPerSample(found) ? undefined : known[0];
+  const withKnownName = columns.filter(({ column }) => KNOWN_NAMES.test(names[column]));
+  if (withKnownName.length !== 1) return undefined;
+  return withKnownName[0].column !== 0 && mayHaveRowPerSample(possible) ? undefined : withKnownName[0];
 }
 
 /** Whether each row may be one sample, with its user in the first column. */
-function mayHaveRowPerSample(found) {
-  return found.some(({ kind, column }) => kind === "rows" && column === 0);
+function mayHaveRowPerSample(possible) {
+  return possible.some(({ kind, column }) => kind === "rows" && column === 0);
 }
 
 /** The counts of a table, in one of its interpretations. */
@@ -130,9 +130,9 @@ function inRuns(counts) {
 
 /** How often each item occurs. */
 function tally(items) {
-  const found = new Map();
-  for (const item of items) found.set(item, (found.get(item) ?? 0) + 1);
-  return found;
+  const numbers = new Map();
+  for (const item of items) numbers.set(item, (numbers.get(item) ?? 0) + 1);
+  return numbers;
 }
 
 function cellOf({ names }, { line, cells }, column) {

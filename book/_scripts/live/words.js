@@ -9,14 +9,14 @@ const { inUnit, measured, plain, short } = clip.numbers;
 
 const MAX_ROWS = 12;
 
-/** All numbers that are shown; curves are taken from the results before if only eps differs. */
-function computeResults({ users, unit, eps, objective }, before) {
+/** All numbers that are shown; curves are taken from the previous results if only eps differs. */
+function computeResults({ users, unit, eps, objective }, previous) {
   const width = maths.threshold(users, eps, objective);
   const strategies = objective === "bound" ? FOR_THE_BOUND : FOR_L1;
-  const same = before?.users === users && before.objective === objective;
+  const isSame = previous?.users === users && previous.objective === objective;
   const draw = (look, name, error) => ({
     look, name, value: error(users, eps),
-    values: same ? before.drawn.get(name) : GRID.map((point) => error(users, point)),
+    values: isSame ? previous.drawn.get(name) : GRID.map((point) => error(users, point)),
   });
   const curves = strategies.map((strategy) => draw(...strategy));
   const floor = draw("floor", "lower bound", maths.minimaxLowerBound);
@@ -125,13 +125,13 @@ function errorTable({ curves, floor, unit }) {
 
 /** The interval for each number of samples. */
 function intervalTable({ users, unit, width }) {
-  const found = maths.sizes(users).toReversed();
-  const rows = found.slice(0, MAX_ROWS).map(({ count, number }) => {
+  const sizes = maths.sizes(users).toReversed();
+  const rows = sizes.slice(0, MAX_ROWS).map(({ count, number }) => {
     const [a, b] = interval(users, count, width);
     return `<tr><th scope="row">${plain(count)}</th><td>${plain(number)}</td>
       <td>${data(a)}</td><td>${data(b)}</td></tr>`;
   });
-  const more = found.length - MAX_ROWS;
+  const more = sizes.length - MAX_ROWS;
   if (more > 0) rows.push(`<tr><td colspan="4">and ${plain(more)} smaller ${more === 1 ? "number" : "numbers"} of samples</td></tr>`);
   return table(inUnit("Clip intervals", unit), ["samples", "users", "from", "to"], rows);
 }

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILT = ROOT / "_build" / "html"
 AXE = Path(__file__).resolve().parent / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-WITHOUT = ["gpu", "quic", "sync", "background-networking", "component-update"]
-FLAGS = ["--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in WITHOUT)]
+DISABLED = ["gpu", "quic", "sync", "background-networking", "component-update"]
+FLAGS = ["--no-sandbox", "--no-first-run", *(f"--disable-{feature}" for feature in DISABLED)]
 MINUTE = 60_000  # ms; a long timeout, because a busy machine is not a fault of a page
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())

@@ -41,21 +41,21 @@ def page(context):
 @pytest.fixture
 def errors(page):
     """Errors of the page, as they occur."""
-    found = []
-    page.on("pageerror", lambda error: found.append(str(error)))
+    messages = []
+    page.on("pageerror", lambda error: messages.append(str(error)))
     page.on(
         "console",
-        lambda entry: entry.type == "error" and found.append(f"{entry.text} {entry.location}"),
+        lambda entry: entry.type == "error" and messages.append(f"{entry.text} {entry.location}"),
     )
-    return found
+    return messages
 
 
 @pytest.fixture
 def requests(page):
     """Addresses that the page requests, as they occur."""
-    found = []
-    page.on("request", lambda request: found.append(request.url))
-    return found
+    addresses = []
+    page.on("request", lambda request: addresses.append(request.url))
+    return addresses
 
 
 @pytest.fixture(scope="module")

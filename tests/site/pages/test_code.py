@@ -32,9 +32,9 @@ def test_a_page_shows_its_file_with_an_anchor_for_every_unit(file):
     names = re.findall(r'\bid="([^"]+)"', html)
     assert len(names) == len(set(names))
     (code,) = re.findall(r'(?s)<div class="highlight">.*?</pre></div>', html)
-    shown = ElementTree.fromstring(code)
-    assert "".join(shown.itertext()).strip("\n") == "".join(lines).strip("\n")
-    assert {node.get("id"): "".join(node.itertext()) for node in shown.iterfind(".//*[@id]")} == {
+    tree = ElementTree.fromstring(code)
+    assert "".join(tree.itertext()).strip("\n") == "".join(lines).strip("\n")
+    assert {node.get("id"): "".join(node.itertext()) for node in tree.iterfind(".//*[@id]")} == {
         name: "".join(lines[first - 1 : last])
         for name, (first, last) in sources.units(file).items()
     }
@@ -54,8 +54,8 @@ def entries():
     html = (BUILT / "book" / "reference.html").read_text().partition('class="prev-next-area"')[0]
     starts = [*re.finditer(r'<dt class="sig[^>]* id="([^"]+)"', html), None]
     return {
-        one[1]: html[one.start() : following and following.start()].partition("</section>")[0]
-        for one, following in pairwise(starts)
+        start[1]: html[start.start() : following and following.start()].partition("</section>")[0]
+        for start, following in pairwise(starts)
     }
 
 
@@ -75,7 +75,7 @@ def test_a_reference_entry_links_to_its_source_claims_and_chapters(module, name)
     chapters = {
         f"{page}.html"
         for page, text in code.items()
-        if (found := re.search(imported, text))
-        and re.search(rf"\b{found[1] or found[2]}\.{name}\b", text)
+        if (match := re.search(imported, text))
+        and re.search(rf"\b{match[1] or match[2]}\.{name}\b", text)
     }
     assert {href for href in hrefs(entry) if re.fullmatch(r"[\w-]+\.html", href)} == chapters

@@ -43,8 +43,8 @@ def test_text_without_formulas_is_copied_by_the_browser(setup_page):
 @pytest.mark.parametrize("words", ["L = 3", "N = 7"])
 def test_a_search_within_the_page_finds_a_formula(setup_page, words):
     assert setup_page.evaluate("(words) => window.find(words)", words)
-    found = "getSelection().anchorNode.parentElement.closest('.searchable') !== null"
-    assert setup_page.evaluate(found)
+    is_found = "getSelection().anchorNode.parentElement.closest('.searchable') !== null"
+    assert setup_page.evaluate(is_found)
 
 
 def test_the_copy_button_leaves_out_prompts_and_outputs(page, book):

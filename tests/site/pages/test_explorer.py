@@ -94,11 +94,13 @@ def test_the_scripts_give_the_numbers_of_userdp(page, site):
     cases = list(problems(page.evaluate(GRID)))
     results = page.evaluate(IN_THE_BROWSER, cases)
     for (counts, budgets), numbers in zip(cases, results, strict=True):
-        for eps, (same, near) in zip(budgets, numbers, strict=True):
+        for eps, (exact_in_browser, close_in_browser) in zip(budgets, numbers, strict=True):
             exact, close = in_python(counts, eps)
-            assert exact == same, (counts, eps)
+            assert exact == exact_in_browser, (counts, eps)
             # Zeros may be off by rounding.
-            agree = np.abs(np.subtract(close, near)) <= CLOSE * np.maximum(near, SMALL)
+            agree = np.abs(np.subtract(close, close_in_browser)) <= CLOSE * np.maximum(
+                close_in_browser, SMALL
+            )
             assert agree.all(), (counts, eps)
 
 
@@ -297,7 +299,7 @@ def options(page):
     return page.locator("#way option").all_text_contents()
 
 
-SURE = {
+UNAMBIGUOUS = {
     "known-heading": ("user,samples\nann,40\nbob,2\ncy,40", "samples"),
     "known-heading-first": ("n,user\n40,ann\n2,bob\n40,cy", "n"),
     "known-heading-and-a-city": ("user,city,n\nann,Ulm,40\nbob,Bonn,2\ncy,Ulm,40", "n"),
@@ -308,13 +310,13 @@ SURE = {
 }
 
 
-@pytest.mark.parametrize(("table", "column"), SURE.values(), ids=SURE)
+@pytest.mark.parametrize(("table", "column"), UNAMBIGUOUS.values(), ids=UNAMBIGUOUS)
 def test_a_single_column_or_a_known_heading_is_read_and_reported(
     page, site, requests, table, column
 ):
     """The table is pasted, chosen or dropped; and nothing is sent to a server."""
     page.goto(f"{site}#counts=1")
-    seen, counts = len(requests), page.locator("#counts")
+    n_requests, counts = len(requests), page.locator("#counts")
     text = f"Read: 3 users with 82 samples, from column “{column}”."
     counts.fill(table)
     expect_counts(page, [40, 2, 40], text)
@@ -333,7 +335,7 @@ def test_a_single_column_or_a_known_heading_is_read_and_reported(
         table,
     )
     expect_counts(page, [40, 2, 40], text)
-    assert len(requests) == seen
+    assert len(requests) == n_requests
 
 
 def test_numbers_alone_are_counts(page, site):
@@ -408,11 +410,11 @@ def test_after_a_refusal_no_old_result_is_shown(page, site):
     choose(page, "user,n\nann,4\nbob,2\n")  # the same file, corrected
     expect(refusal).to_be_empty()
     expect_counts(page, [4, 2], "Read: 2 users with 6 samples, from column “n”.")
-    for field, wrong, right in (("#eps", "99", "0.5"), ("#upper", "0", "65")):
-        page.locator(field).fill(wrong)
+    for field, invalid, valid in (("#eps", "99", "0.5"), ("#upper", "0", "65")):
+        page.locator(field).fill(invalid)
         expect(refusal).not_to_be_empty()
         expect_no_result(page)
-        page.locator(field).fill(right)
+        page.locator(field).fill(valid)
         expect_counts(page, [4, 2], "Read: 2 users with 6 samples, from column “n”.")
 
 
@@ -548,10 +550,10 @@ def test_an_invalid_address_is_refused_with_a_reason(page, site, address):
 def test_the_explorer_replaces_the_figure_except_in_print_and_without_scripts(page, book, browser):
     page.goto(f"{book}/book/explorer.html")
     figure, live = page.locator("clip-explorer img"), page.locator(".live")
-    for media, shown, gone in (("screen", live, figure), ("print", figure, live)):
+    for media, visible, hidden in (("screen", live, figure), ("print", figure, live)):
         page.emulate_media(media=media)
-        expect(shown).to_be_visible()
-        expect(gone).to_be_hidden()
+        expect(visible).to_be_visible()
+        expect(hidden).to_be_hidden()
     with browser.new_page(java_script_enabled=False) as plain:
         plain.goto(f"{book}/book/explorer.html")
         assert plain.locator("clip-explorer img").bounding_box()["height"] > 100

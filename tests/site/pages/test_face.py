@@ -63,9 +63,9 @@ def drawn_with(page, selector):
 def test_text_is_drawn_with_the_font_of_the_book(page, book, selector):
     page.goto(f"{book}/book/{'figure-1' if selector.startswith('figcaption') else 'kkt'}.html")
     page.wait_for_function(TYPESET)
-    drawn = drawn_with(page, selector)
-    assert drawn
-    assert all(name.startswith(FACE) and custom for name, custom in drawn), drawn
+    fonts = drawn_with(page, selector)
+    assert fonts
+    assert all(name.startswith(FACE) and custom for name, custom in fonts), fonts
 
 
 def test_formulas_have_the_font_and_size_of_the_text(page, book):
@@ -100,10 +100,10 @@ def test_a_line_has_about_seventy_characters(page, book, width):
     page.goto(f"{book}/book/figure-2.html")
     page.wait_for_function(TYPESET)
     look(page, width, "light")
-    full = [length for length in page.evaluate(LINES) if length > 40]
-    assert len(full) > 20
-    assert 62 <= sum(full) / len(full) <= 76
-    assert max(full) <= 85
+    full_lines = [length for length in page.evaluate(LINES) if length > 40]
+    assert len(full_lines) > 20
+    assert 62 <= sum(full_lines) / len(full_lines) <= 76
+    assert max(full_lines) <= 85
 
 
 SHAPE = """[...document.querySelectorAll('article section > p')].map((node) => node.offsetHeight)"""
@@ -196,9 +196,9 @@ BESIDE = """(note) => {
 def test_a_side_note_is_beside_the_text_or_on_small_screens_within_it(page, book):
     page.goto(f"{book}/book/kkt.html")
     page.evaluate(NOTE)
-    beside = {}
+    is_beside = {}
     for width in (390, 1400):
         look(page, width, "light")
-        beside[width] = page.locator("aside.margin").evaluate(BESIDE)
+        is_beside[width] = page.locator("aside.margin").evaluate(BESIDE)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert beside == {390: False, 1400: True}
+    assert is_beside == {390: False, 1400: True}

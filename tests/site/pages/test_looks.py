@@ -120,44 +120,44 @@ def test_page_has_no_fault(page, book, errors, requests, name):
     """Visit a page once, check it in several windows and themes, and report all faults."""
     if name == "404":
         page.route("**/404.html", at_home)
-    found = []
+    problems = []
     for width in (390, 1400):
-        known = len(requests)
+        n_requests = len(requests)
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(f"{book}/{name}.html")
         page.wait_for_function(TYPESET)
         requested = [
-            urlsplit(url).path.lstrip("/") for url in requests[known:] if url.startswith(book)
+            urlsplit(url).path.lstrip("/") for url in requests[n_requests:] if url.startswith(book)
         ]
         if (weight := sum(map(sent, requested))) > HEAVIEST or len(requested) > MOST:
-            found.append(
+            problems.append(
                 f"{weight} bytes in {len(requested)} requests at {width} pixels: {requested}"
             )
         if page.evaluate(SHIFT) > FURTHEST:  # perhaps the fonts loaded late; now they are cached
             page.goto(f"{book}/{name}.html")
             page.wait_for_function(TYPESET)
             if (shift := page.evaluate(SHIFT)) > FURTHEST:
-                found.append(f"moves by {shift} at {width} pixels")
-    found += page.evaluate(HIGH)
+                problems.append(f"moves by {shift} at {width} pixels")
+    problems += page.evaluate(HIGH)
     page.evaluate(UNFOLD)
-    found += page.evaluate(FAULTS)
+    problems += page.evaluate(FAULTS)
     looks = LOOKS[PAGES.index(name) % 2]
     for width, theme in looks:
         look(page, width, theme)
         if page.evaluate("document.documentElement.scrollWidth") > width:
-            found.append(f"scrolls sideways at {width} pixels")
+            problems.append(f"scrolls sideways at {width} pixels")
         faults = page.evaluate(HIDDEN) + page.evaluate(STRANDED)
-        found += [f"{width}: {fault}" for fault in faults]
+        problems += [f"{width}: {fault}" for fault in faults]
     page.evaluate(LIGHTEN)
     page.evaluate(AXE.read_text() + "; 0")
     rules = ""
     for width, theme in looks:
         look(page, width, theme)
         page.evaluate(f"{SETTLED}.then(() => 0)")
-        found += [f"{width}, {theme}: {fault}" for fault in page.evaluate(VIOLATIONS % rules)]
+        problems += [f"{width}, {theme}: {fault}" for fault in page.evaluate(VIOLATIONS % rules)]
         rules = f"runOnly: {BY_LOOK}"
     external = [url for url in requests if not url.startswith((book, "data:"))]
-    assert found + errors + external == []
+    assert problems + errors + external == []
 
 
 @every_chapter
@@ -177,8 +177,8 @@ def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, nam
 @every_chapter
 def test_pictures_that_cells_draw_are_vector_graphics(name):
     """In the build of `make book`; `make preview` makes bitmaps."""
-    drawn = [image["src"] for image in parsed(name).select(".bd-article img[src*='_images/']")]
-    assert [source for source in drawn if not source.endswith(".svg")] == []
+    sources = [image["src"] for image in parsed(name).select(".bd-article img[src*='_images/']")]
+    assert [source for source in sources if not source.endswith(".svg")] == []
 
 
 # How far the colours of each box's edge and title background are from grey.
@@ -226,11 +226,11 @@ def test_a_hovered_link_has_enough_contrast(page, book, theme):
 def test_a_figure_has_the_background_of_its_page(page, book, theme, least, most, name):
     page.goto(f"{book}/book/{name}.html")
     look(page, 1400, theme)
-    drawn = page.locator(":is(figure, div.cell_output) img:visible").first
-    drawn.scroll_into_view_if_needed()
-    drawn.evaluate("(image) => image.decode()")  # images load when they are scrolled into view
-    seen = Image.open(io.BytesIO(drawn.screenshot())).convert("L")
-    assert least <= seen.getpixel((3, 3)) <= most
+    image = page.locator(":is(figure, div.cell_output) img:visible").first
+    image.scroll_into_view_if_needed()
+    image.evaluate("(image) => image.decode()")  # images load when they are scrolled into view
+    screenshot = Image.open(io.BytesIO(image.screenshot())).convert("L")
+    assert least <= screenshot.getpixel((3, 3)) <= most
 
 
 def test_without_scripts_code_is_on_a_light_background(browser, book):
@@ -239,8 +239,8 @@ def test_without_scripts_code_is_on_a_light_background(browser, book):
         plain.goto(f"{book}/book/decide.html")
         code = plain.locator("div.cell_input div.highlight:visible").first
         code.scroll_into_view_if_needed()
-        seen = Image.open(io.BytesIO(code.screenshot())).convert("L")
-        assert seen.getpixel((3, 3)) > 230
+        screenshot = Image.open(io.BytesIO(code.screenshot())).convert("L")
+        assert screenshot.getpixel((3, 3)) > 230
 
 
 @pytest.mark.parametrize(("theme", "least"), [("light", 2.3), ("dark", 4.5)])
@@ -256,9 +256,11 @@ def test_every_colour_of_a_mechanism_has_enough_contrast_to_its_background(page,
     style = (BOOK / "_static" / "custom.css").read_text()
     figure = f"<div class=bd-content><figure><img src={source}></figure></div>"
     page.set_content(f"<html data-theme={theme}><style>{style}</style>{figure}")
-    seen = Image.open(io.BytesIO(page.locator("img").screenshot())).convert("RGB")
-    ground, *shown = (luminance(seen.getpixel((20 * i + 10, 10))) for i in range(len(colours)))
-    for name, light in zip(MECHANISMS, shown, strict=True):
+    screenshot = Image.open(io.BytesIO(page.locator("img").screenshot())).convert("RGB")
+    ground, *luminances = (
+        luminance(screenshot.getpixel((20 * i + 10, 10))) for i in range(len(colours))
+    )
+    for name, light in zip(MECHANISMS, luminances, strict=True):
         darker, lighter = sorted([ground, light])
         assert (lighter + 0.05) / (darker + 0.05) >= least, name
 

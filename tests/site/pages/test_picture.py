@@ -14,7 +14,7 @@ from browser import AXE, BUILT, ROOT, served
 from playwright.sync_api import expect
 
 import userdp as ud
-from tools.ext.webpages import FAILED, LIVE
+from tools.ext.webpages import LIVE, ON_ERROR
 
 SOURCE = ROOT / "book" / "_scripts" / "live"
 LAYERS = ["index", "setup", "lemma", "optimum", "kkt", "akmv"]
@@ -22,7 +22,7 @@ CLOSE = 1e-9
 U = 65
 
 LOADED = "".join(
-    f'<script defer src="live/{name}.js" onerror="{FAILED}"></script>'
+    f'<script defer src="live/{name}.js" onerror="{ON_ERROR}"></script>'
     for name in LIVE["clip-picture"].split()
 )
 PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>A</title>
@@ -50,9 +50,10 @@ def site(folder):
 
 # --- The numbers ----------------------------------------------------------------------------------
 
-WORK = """(problems) => problems.map(([samples, eps, width, share, slid, drawn]) => {
+COMPUTE_NUMBERS = """(problems) => problems.map(([samples, eps, width, share, slid, drawn]) => {
   const example = clip.example.collection("random", samples, [eps]);
-  const { example: _, ...numbers } = clip.example.work({example, eps, width, share, slid, drawn});
+  const state = {example, eps, width, share, slid, drawn};
+  const { example: _, ...numbers } = clip.example.computeNumbers(state);
   return numbers;
 })"""
 
@@ -60,8 +61,8 @@ WORK = """(problems) => problems.map(([samples, eps, width, share, slid, drawn])
 def problems():
     """Problems from both examples, and random ones: with ties, one user, equal counts, T = 0."""
     rng = np.random.default_rng(20250301)
-    many = [x.tolist() for x in picture.many_buses()]
-    collections = [picture.SPEEDS, many, [[3.0]], [[1.0, 65.0]] * 4]
+    speeds_of_many = [x.tolist() for x in picture.many_buses()]
+    collections = [picture.SPEEDS, speeds_of_many, [[3.0]], [[1.0, 65.0]] * 4]
     for size in rng.integers(1, 20, 40):
         collections.append([rng.uniform(0, U, n).tolist() for n in rng.integers(1, 9, size)])
     for samples in collections:
@@ -73,18 +74,18 @@ def problems():
             for width in widths:
                 draws = rng.uniform(size=(3, 2)).tolist()
                 noise = rng.laplace(size=3)
-                named = [
+                examples = [
                     {"place": p, "inside": i, "noise": z}
                     for (p, i), z in zip(draws, noise.tolist(), strict=True)
                 ]
                 share, slid = rng.choice([0.5, 0.2, 1]), rng.choice([0, 1, -1, 0.4])
-                yield ordered, eps, width, float(share), float(slid), named
+                yield ordered, eps, width, float(share), float(slid), examples
 
 
 def clipping_of(users, width, share):
-    kept = np.minimum(U, width / users.counts)
-    low = share * (U - kept)
-    return ud.Clipping(low, low + kept)
+    widths = np.minimum(U, width / users.counts)
+    low = share * (U - widths)
+    return ud.Clipping(low, low + widths)
 
 
 def moved(samples, slid):
@@ -111,71 +112,73 @@ def slopes(users, width, eps):
     return right, left
 
 
-def check_numbers(found, samples, eps, width, share, slid, drawn):
+def check_numbers(numbers, samples, eps, width, share, slid, drawn):
     users = ud.Contributions([len(x) for x in samples], upper=U)
     N, near = users.total, pytest.approx
     shown = moved(samples, slid)
     sums = np.array([x.sum() for x in shown])
     clipping = clipping_of(users, width, share)
-    assert (found["rank"], found["best"]) == (ud.rank(eps), ud.threshold(users, eps))
-    if width == found["best"] and share == 0.5:
+    assert (numbers["rank"], numbers["best"]) == (ud.rank(eps), ud.threshold(users, eps))
+    if width == numbers["best"] and share == 0.5:
         best = ud.optimal_clipping(users, eps)
         assert clipping.lower == near(best.lower, abs=CLOSE)
-        assert found["yours"]["error"] == near(float(ud.optimal_error(users, eps)), rel=CLOSE)
+        assert numbers["yours"]["error"] == near(float(ud.optimal_error(users, eps)), rel=CLOSE)
     by_count = dict(
         zip(users.counts, zip(clipping.lower, clipping.upper, strict=True), strict=True)
     )
-    groups = {g["count"]: (g["low"], g["high"]) for g in found["groups"]}
+    groups = {g["count"]: (g["low"], g["high"]) for g in numbers["groups"]}
     assert groups == {count: near(ends, abs=CLOSE) for count, ends in by_count.items()}
-    assert found["mean"] == near(mean_of(shown), abs=CLOSE)
-    assert found["clippedMean"] == near(mean_of(shown, clipping), abs=CLOSE)
+    assert numbers["mean"] == near(mean_of(shown), abs=CLOSE)
+    assert numbers["clippedMean"] == near(mean_of(shown, clipping), abs=CLOSE)
     bias, noise = ud.worst_case_bias(users, clipping), ud.sensitivity(users, clipping) / eps
-    assert found["yours"] == near({"bias": bias, "noise": noise, "error": bias + noise}, abs=CLOSE)
+    assert numbers["yours"] == near(
+        {"bias": bias, "noise": noise, "error": bias + noise}, abs=CLOSE
+    )
     if share == 0.5:
-        assert found["yours"]["error"] == near(ud.symmetric_error(users, width, eps), abs=CLOSE)
-    assert found["optimum"]["error"] == near(float(ud.optimal_error(users, eps)), rel=CLOSE)
-    assert found["plain"]["error"] == near(ud.sensitivity(users) / eps, rel=CLOSE)
-    assert found["constant"]["error"] == float(ud.optimal_error(users, 1e-9)) == U / 2
+        assert numbers["yours"]["error"] == near(ud.symmetric_error(users, width, eps), abs=CLOSE)
+    assert numbers["optimum"]["error"] == near(float(ud.optimal_error(users, eps)), rel=CLOSE)
+    assert numbers["plain"]["error"] == near(ud.sensitivity(users) / eps, rel=CLOSE)
+    assert numbers["constant"]["error"] == float(ud.optimal_error(users, 1e-9)) == U / 2
     zeros, tops = ([np.full(x.size, end) for x in shown] for end in (0.0, float(U)))
-    assert found["raised"] == near(mean_of(zeros, clipping), abs=CLOSE)
-    assert found["lowered"] == near(U - mean_of(tops, clipping), abs=CLOSE)
-    assert found["onThese"] == near(abs(mean_of(shown) - mean_of(shown, clipping)), abs=CLOSE)
-    for i, one in enumerate(found["reach"]):
+    assert numbers["raised"] == near(mean_of(zeros, clipping), abs=CLOSE)
+    assert numbers["lowered"] == near(U - mean_of(tops, clipping), abs=CLOSE)
+    assert numbers["onThese"] == near(abs(mean_of(shown) - mean_of(shown, clipping)), abs=CLOSE)
+    for i, bar in enumerate(numbers["reach"]):
         ends = []
         for end in (0.0, float(U)):
-            other = [*shown]
-            other[i] = np.full(shown[i].size, end)
-            ends.append(mean_of(other, clipping))
-        assert [one["low"], one["high"]] == near(ends, abs=CLOSE)
+            changed = [*shown]
+            changed[i] = np.full(shown[i].size, end)
+            ends.append(mean_of(changed, clipping))
+        assert [bar["low"], bar["high"]] == near(ends, abs=CLOSE)
     right, left = slopes(users, width, eps)
-    assert found["gains"]["wider"] == near(right, abs=1e-4)
-    assert left is None or found["gains"]["narrower"] == near(left, abs=1e-4)
+    assert numbers["gains"]["wider"] == near(right, abs=1e-4)
+    assert left is None or numbers["gains"]["narrower"] == near(left, abs=1e-4)
     noises = np.array([draw["noise"] for draw in drawn])
-    plain, clipped = found["releases"]["plain"], found["releases"]["clipped"]
+    plain, clipped = numbers["releases"]["plain"], numbers["releases"]["clipped"]
     assert plain["values"] == near(mean_of(shown) + plain["scale"] * noises, abs=1e-7)
     assert plain["scale"] == near(ud.sensitivity(users) / eps, rel=CLOSE)
     assert clipped["scale"] == near(noise, abs=CLOSE)
     assert clipped["values"] == near(mean_of(shown, clipping) + noise * noises, abs=1e-7)
-    check_akmv(found["akmv"], users, sums, eps, drawn, N)
+    check_akmv(numbers["akmv"], users, sums, eps, drawn, N)
 
 
-def check_akmv(found, users, sums, eps, drawn, N):
+def check_akmv(numbers, users, sums, eps, drawn, N):
     near = pytest.approx
     law = ud.quantile_cells(sums, users, ud.rank(eps), eps / 2)
     wide = law.upper > law.lower
-    cells = found["cells"]
+    cells = numbers["cells"]
     for name, values in (("lower", law.lower), ("upper", law.upper)):
         assert [cell[name] for cell in cells] == near(values[wide], abs=1e-7)
     assert [c["probability"] for c in cells] == near(law.probability[wide], abs=CLOSE)
-    assert found["error"]["error"] == near(float(ud.akmv_error(sums, users, eps)), rel=1e-8)
+    assert numbers["error"]["error"] == near(float(ud.akmv_error(sums, users, eps)), rel=1e-8)
     mean = law.probability @ (law.lower + law.upper) / 2
-    assert found["error"]["noise"] == near(2 * mean / eps / N, rel=1e-8)
-    assert found["aim"] == near(np.sort(sums)[::-1][min(ud.rank(eps), users.n_users) - 1])
-    reached = np.cumsum(law.probability)
+    assert numbers["error"]["noise"] == near(2 * mean / eps / N, rel=1e-8)
+    assert numbers["aim"] == near(np.sort(sums)[::-1][min(ud.rank(eps), users.n_users) - 1])
+    cumulative = np.cumsum(law.probability)
     for draw, t, capped, value in zip(
-        drawn, found["thresholds"], found["capped"], found["values"], strict=True
+        drawn, numbers["thresholds"], numbers["capped"], numbers["values"], strict=True
     ):
-        cell = min(int(np.searchsorted(reached, draw["place"], "right")), len(reached) - 1)
+        cell = min(int(np.searchsorted(cumulative, draw["place"], "right")), len(cumulative) - 1)
         low, high = law.lower[cell], law.upper[cell]
         assert t == near(low + draw["inside"] * (high - low), abs=1e-6)
         assert capped == near(np.minimum(sums, t).sum() / N, abs=1e-7)
@@ -186,8 +189,8 @@ def test_every_number_of_a_state_is_that_of_userdp(page, site):
     page.goto(f"{site}/optimum.html")
     cases = list(problems())
     assert len(cases) > 300
-    for problem, found in zip(cases, page.evaluate(WORK, cases), strict=True):
-        check_numbers(found, *problem)
+    for problem, numbers in zip(cases, page.evaluate(COMPUTE_NUMBERS, cases), strict=True):
+        check_numbers(numbers, *problem)
 
 
 def test_both_pictures_have_the_same_examples_and_the_same_first_releases(page, site):
@@ -206,18 +209,18 @@ def test_both_pictures_have_the_same_examples_and_the_same_first_releases(page, 
 def test_noise_is_laplace_and_the_same_for_every_reader(page, site):
     """After the first five: mean size 1, half below ln 2, both signs, and from a fixed seed."""
     page.goto(f"{site}/optimum.html")
-    many = (
+    script = (
         "(() => {{ const next = clip.example.draws(); return Array.from({{length: {}}}, next) }})()"
     )
-    drawn = page.evaluate(many.format(20_005))[5:]
-    noise = np.array([draw["noise"] for draw in drawn])
+    draws = page.evaluate(script.format(20_005))[5:]
+    noise = np.array([draw["noise"] for draw in draws])
     error = 1 / np.sqrt(noise.size)
     assert np.abs(noise).mean() == pytest.approx(1, abs=4 * error)
     for level in (0.25, 0.5, 0.9):
-        inside = np.mean(np.abs(noise) < -np.log(1 - level))
-        assert inside == pytest.approx(level, abs=4 * error)
+        share = np.mean(np.abs(noise) < -np.log(1 - level))
+        assert share == pytest.approx(level, abs=4 * error)
     assert np.mean(noise > 0) == pytest.approx(0.5, abs=4 * error)
-    assert page.evaluate(many.format(20_005))[5:] == drawn
+    assert page.evaluate(script.format(20_005))[5:] == draws
 
 
 # --- Drawing and sentence -------------------------------------------------------------------------
@@ -508,11 +511,11 @@ def test_the_address_sets_the_state(page, site):
 
 def test_without_scripts_and_in_print_the_static_picture_is_shown(page, browser, site):
     page.goto(f"{site}/optimum.html")
-    drawn, live = page.get_by_text("drawn for print"), page.locator(".live")
-    for media, shown, gone in (("screen", live, drawn), ("print", drawn, live)):
+    static, live = page.get_by_text("drawn for print"), page.locator(".live")
+    for media, visible, hidden in (("screen", live, static), ("print", static, live)):
         page.emulate_media(media=media)
-        expect(shown).to_be_visible()
-        expect(gone).to_be_hidden()
+        expect(visible).to_be_visible()
+        expect(hidden).to_be_hidden()
     page.emulate_media(media="screen")
     with browser.new_page(java_script_enabled=False) as plain:
         plain.goto(f"{site}/optimum.html")

@@ -98,18 +98,18 @@ def test_tab_opens_and_escape_closes(page, book):
 def test_other_links_have_no_preview_and_without_a_server_only_links_within_a_page_have_one(
     page, book, errors, requests
 ):
-    here = (BUILT / "book" / "figure-2.html").as_uri()
-    visit(page, here)
+    address = (BUILT / "book" / "figure-2.html").as_uri()
+    visit(page, address)
     opened(page, link(page, "#fig-2"))
     page.mouse.move(1, 1)
     link(page, "akmv-exact.html#thm-akmv-exact").hover()
     page.evaluate(DELAYED)
     expect(page.locator("#preview")).to_be_hidden()
     visit(page, f"{book}/book/figure-2.html")
-    known = len(requests)
+    n_requests = len(requests)
     page.locator(".prev-next-area a").first.hover()
     page.evaluate(DELAYED)
     expect(page.locator("#preview")).to_be_hidden()
     # The browser may request the icon at any time.
-    assert [url for url in requests[known:] if "favicon" not in url] == []
+    assert [url for url in requests[n_requests:] if "favicon" not in url] == []
     assert errors == []

@@ -30,8 +30,8 @@ def largest_paint(context, address, without=False):
             connection.send("Network.emulateNetworkConditions", SLOW)
             connection.send("Emulation.setCPUThrottlingRate", {"rate": 4})
             if without:
-                bare = lambda route: route.fulfill(body=FORMULA.sub("x", route.fetch().text()))  # noqa: E731
-                page.route("**/book/*.html", bare)
+                plain = lambda route: route.fulfill(body=FORMULA.sub("x", route.fetch().text()))  # noqa: E731
+                page.route("**/book/*.html", plain)
             page.goto(address, wait_until="load", timeout=MINUTE)
             times.append(page.evaluate(PAINTED))
     return min(times)
@@ -40,8 +40,8 @@ def largest_paint(context, address, without=False):
 @pytest.mark.parametrize("name", ["kkt", "reference"])
 def test_formulas_hardly_delay_a_page_on_a_slow_phone(context, book, name):
     address = f"{book}/book/{name}.html"
-    bare = largest_paint(context, address, without=True)
-    assert largest_paint(context, address) < RATIO * bare
+    without_formulas = largest_paint(context, address, without=True)
+    assert largest_paint(context, address) < RATIO * without_formulas
 
 
 def test_formulas_are_in_the_page_before_any_script_runs():

@@ -23,7 +23,7 @@ from pybtex.database import parse_string
 
 import userdp
 from tools.ext.contents import ledger
-from tools.ext.minutes import PATH, SPINE, WITHOUT, minutes
+from tools.ext.minutes import CORE_PATH, FIRST_READING, PATH, minutes
 
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
@@ -33,20 +33,20 @@ pytestmark = on_the_built_pages
 
 @every_page
 def test_pages_have_a_description_a_version_and_an_icon(name):
-    here = BUILT / f"{name}.html"
-    text = here.read_text()
+    path = BUILT / f"{name}.html"
+    text = path.read_text()
     described = re.findall('<meta content="([^"]{40,})" name="description"', text)
     assert len(described) == (name in CHAPTERS)
     assert re.findall('<meta property="og:description" content="(.*)">', text) == described
     (icon,) = re.findall(r'<link rel="icon" href="([^"]+)"', text)
-    assert (here.parent / icon).exists() or (BUILT / icon).exists()
+    assert (path.parent / icon).exists() or (BUILT / icon).exists()
     assert f"<p>Version {userdp.__version__}" in text.partition('class="extra_footer"')[2]
 
 
 def test_each_page_has_its_own_description():
     tag = re.compile('<meta property="og:description" content="(.*)">')
-    found = {tag.search((BUILT / f"{name}.html").read_text("utf-8"))[1] for name in CHAPTERS}
-    assert len(found) == len(CHAPTERS)
+    descriptions = {tag.search((BUILT / f"{name}.html").read_text("utf-8"))[1] for name in CHAPTERS}
+    assert len(descriptions) == len(CHAPTERS)
 
 
 @every_chapter
@@ -56,9 +56,9 @@ def test_pages_say_how_to_cite_them(name):
     (box,) = BeautifulSoup(text, "html.parser").select("details.cite-page")
     ((key, entry),) = parse_string(box.pre.text, "bibtex").entries.items()
     assert entry.fields["note"].startswith(f"Version {userdp.__version__}")
-    whole = name == TOC["root"]
-    assert (key == "userdp") == whole
-    assert (entry.fields.get("howpublished", "") == f"{{In {TITLE}}}") == (not whole)
+    is_book = name == TOC["root"]
+    assert (key == "userdp") == is_book
+    assert (entry.fields.get("howpublished", "") == f"{{In {TITLE}}}") == (not is_book)
     tags = dict(re.findall(r'<meta name="citation_(\w+)" content="(.*?)">', text))
     assert unescape(tags["title"]) == entry.fields["title"].strip("{}")
     assert unescape(tags.get("inbook_title", TITLE)) == TITLE
@@ -108,8 +108,8 @@ def test_rows_of_the_ledger_can_be_filtered_and_opened_without_a_server(page, bo
     expect(rows.filter(visible=True)).to_have_count(0)
     page.get_by_label("Verdict").select_option("all")
     page.get_by_label("Known by").select_option("proved in Coq")
-    own = [row for row in ledger() if row["id"].startswith("new-")]
-    proved = [row for row in own if row["known"] == "proved in Coq"]
+    rows_of_book = [row for row in ledger() if row["id"].startswith("new-")]
+    proved = [row for row in rows_of_book if row["known"] == "proved in Coq"]
     expect(rows.filter(visible=True)).to_have_count(len(proved))
     expect(rows.locator("details")).to_have_count(len(ledger()))
     expect(rows.locator("details[open]")).to_have_count(0)
@@ -134,7 +134,7 @@ def test_the_first_page_states_how_long_each_path_takes():
     first_page = BeautifulSoup((BUILT / f"{TOC['root']}.html").read_text(), "html.parser")
     understand, use, read_before = (card.text for card in first_page.select(".sd-card"))
     assert "forty-five minutes" in understand
-    assert sum(read(name, proofs=False) for name in SPINE) == pytest.approx(45, rel=0.05)
+    assert sum(read(name, proofs=False) for name in CORE_PATH) == pytest.approx(45, rel=0.05)
     assert "two and a quarter hours" in understand
     assert sum(read(name) for name in PATH) == pytest.approx(135, rel=0.1)
     assert "twenty minutes" in use
@@ -145,10 +145,10 @@ def test_the_first_page_states_how_long_each_path_takes():
 
 def test_a_page_states_its_reading_time(page, book):
     page.goto(f"{book}/book/kkt.html")
-    whole, argument = (f"{read('kkt', proofs):.0f}" for proofs in (True, False))
-    words = f"About {whole} minutes; {argument} at a first reading."
+    complete, argument = (f"{read('kkt', proofs):.0f}" for proofs in (True, False))
+    words = f"About {complete} minutes; {argument} at a first reading."
     expect(page.locator("p.minutes")).to_have_text(words)
-    expect(page.locator("p.minutes abbr")).to_have_attribute("title", WITHOUT)
+    expect(page.locator("p.minutes abbr")).to_have_attribute("title", FIRST_READING)
 
 
 OTHER_OPENINGS = {"book/explorer", "book/decide"}

@@ -67,11 +67,11 @@ def sum_of_few(groups, users, values, upper, k, eps):
 def bounded_sum(groups, users, values, total_width, eps):
     """Release the sum of clipped user sums; eps/2, because one is replaced, not added."""
     size, half = int(users.max()) + 1, total_width / 2
-    at, which = np.unique(groups * size + users, return_inverse=True)
-    sums = np.bincount(which, weights=values)  # one row per user
+    keys, index = np.unique(groups * size + users, return_inverse=True)
+    sums = np.bincount(index, weights=values)  # one row per user
     return evaluate(
-        at // size,
-        at % size,
+        keys // size,
+        keys % size,
         sums,
         1,
         eps / 2,
