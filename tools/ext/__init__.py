@@ -2,19 +2,20 @@
 
 NAMES = (
     "webpages citing layout formulas minutes describing proofs recorded sources tables downloads "
-    "typesetting"
+    "typesetting statement_map"
 )
 
 
 def substitute(app, config):
     """Define substitutions with content computed from the book: {{ companion }} and others."""
-    from . import citing, proofs, recorded, sources
+    from . import citing, proofs, recorded, sources, statement_map
 
     config.myst_substitutions |= {
         "companion": citing.companion(config),
         "numbered": sources.numbered(),
         "proofs": proofs.table(),
         "proofs_counts": proofs.counts(),
+        "proofs_rest": statement_map.counts(),
         "records": recorded.by_part(),
     }
 
