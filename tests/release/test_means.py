@@ -23,7 +23,7 @@ from userdp.release import _noise as noise
 from userdp.release import plan_means, private_means
 from userdp.release._columns import Ids, Pairs
 from userdp.release._grouped import components
-from userdp.release._joint import RANKS
+from userdp.release._joint import RANK_FACTORS
 from userdp.release._tally import distinct
 
 BOUNDS = {"speed": (0.0, 65.0), "gain": (-1.0, 1.0)}
@@ -76,7 +76,7 @@ def test_means_are_clipped_at_the_threshold_of_the_theorem_or_a_smaller_one(cent
     (request,) = opendp.requests
     assert request.budget == 2
     influence = np.sort(influences(table, days, 2))[::-1]
-    ranks = [ceil(ceil(2 * 6 / 2) * factor) for factor in RANKS]
+    ranks = [ceil(ceil(2 * 6 / 2) * factor) for factor in RANK_FACTORS]
     total = np.array(request.total) / N_STEPS
     if centre is None:
         threshold = request.moved / N_STEPS

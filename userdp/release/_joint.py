@@ -30,10 +30,10 @@ BITS = 40
 RATE_BITS = 48
 """The influence of all records of a group is a whole number of about this many bits."""
 
-RANKS = (1, 1.5, 2, 3)
+RANK_FACTORS = (1, 1.5, 2, 3)
 """Multiples of the rank of thm-several-means that are tried for the threshold."""
 
-WHOLE = Grid(0.0, 1.0, BITS)
+UNIT_GRID = Grid(0.0, 1.0, BITS)
 """Levels of values relative to their range."""
 
 MIDDLE: Ends = (1.0, 1.0)
@@ -84,7 +84,7 @@ def decide_joint(
     record = {j: 2.0 ** (bits - 1) / of.total for j, of in users.items()}
     most_users = sum(of.n_users for of in users.values())
     first = rank(law.spends / n_means)
-    ranks = sorted({min(ceil(first * factor), most_users + 1) for factor in RANKS})
+    ranks = sorted({min(ceil(first * factor), most_users + 1) for factor in RANK_FACTORS})
     reaches = [Reach(rates, found, record, columns) for found in tally.influences(rates, ranks)]
     candidates = []
     for reach, widths in zip(reaches, tally.widths(reaches), strict=True):
@@ -97,12 +97,12 @@ def _relative_error(joint: Joint) -> float:
     """Return the sum of the errors, relative to the ranges."""
     columns = Counter(joint.reach.columns)
     return sum(
-        n * sum(known_jointly(joint, WHOLE, ends, j).error for j in joint.users)
+        n * sum(known_of_mean(joint, UNIT_GRID, ends, j).error for j in joint.users)
         for ends, n in columns.items()
     )
 
 
-def known_jointly(joint: Joint, grid: Grid, ends: Ends, place: int) -> Known:
+def known_of_mean(joint: Joint, grid: Grid, ends: Ends, place: int) -> Known:
     """Return what is known about a mean before there is noise, from public numbers alone.
 
     Without clipping, the widths of a group's users add up, on each side, to the distance of the
@@ -116,8 +116,8 @@ def known_jointly(joint: Joint, grid: Grid, ends: Ends, place: int) -> Known:
     rounding = LEVEL_ERROR * grid.step + of_steps + grid.float_error
     sensitivity = joint.moved * unit
     bound = float(joint.law.worst_case(bias, sensitivity, "bound")) + rounding
-    # Projection removes the noise beyond a bound: at least as much as it removes on both sides if
-    # the mean is the middle of the range (prp-several-released of the book), the centre.
+    # Projection removes the noise beyond the bounds, and least if the mean is the middle of the
+    # range, which must be the centre (prp-several-released of the book).
     removed = 0.0
     if ends == MIDDLE:
         removed = 2 * float(joint.law.mean_excess(np.array(grid.width / 2), sensitivity))

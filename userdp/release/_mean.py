@@ -57,7 +57,7 @@ class Choices(NamedTuple):
     objective: Objective
     total_width: float | None
     project: bool
-    is_free: bool = False
+    uses_best_split: bool = False
     """Whether `best_split` decides the width, and which users are released separately."""
 
 
@@ -107,7 +107,7 @@ In a release of two parts (thm-split), each part is clipped, gets noise for the 
 projected separately; the means are then added, weighted by the shares of records. Which part a user
 is in depends on the counts alone, and these are public. Neighbouring tables differ in one user's
 values, so in the total of one part only, and that part alone keeps every privacy guarantee of its
-law. The release therefore spends the larger of a and b, which the two parts spend. If k users are
+law. If the parts spend a and b, the release therefore spends the larger of the two. If k users are
 replaced, j of them in one part, it spends at most j a + (k - j) b <= k max(a, b) in eps and, with
 squares of the numbers of users, at most k^2 max(a, b) in zCDP.
 """
@@ -477,14 +477,16 @@ def read_choices(
         total_width = float(check.size("total_width", total_width))
     to_bounds = check.truth("project", project)
     # What the caller fixed is not changed: users released separately have their own widths.
-    is_free = objective == "l1" and to_bounds and total_width is None and centre is None
-    return Choices(grid, law, origin_of(grid, centre), objective, total_width, to_bounds, is_free)
+    uses_best_split = objective == "l1" and to_bounds and total_width is None and centre is None
+    return Choices(
+        grid, law, origin_of(grid, centre), objective, total_width, to_bounds, uses_best_split
+    )
 
 
 def decide(users: Contributions, choices: Choices) -> Parts:
     """Decide which users are released together, where their sums are clipped, and the steps."""
     total_width = choices.total_width
-    if choices.is_free:
+    if choices.uses_best_split:
         split = best_split(users, choices.law)
         if split.heavy_from is not None:
             groups = Among(split.heavy_from, users.max_count + 1), Among(0, split.heavy_from)

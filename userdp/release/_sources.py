@@ -28,12 +28,12 @@ WITH_ARROW = {
 def read_groups(
     user: str, values: Sequence[str], group: str | None, data: Any, rules: GroupRules
 ) -> GroupTally:
-    """Return the tally of columns of `data` in groups, a context manager to be closed soon."""
+    """Return the tally of columns of `data` by group, as a context manager; close it soon."""
     if data is None:
         check.refuse_type("data", "the table with the columns", data)
     _load_arrow(data)
     names = {"user": [user], "value": values, "group": [] if group is None else [group]}
-    source = _named(data, names)(user, values, data, group)
+    source = _class_with_columns(data, names)(user, values, data, group)
     source.check()
     tally = source.read(rules)
     assert isinstance(tally, GroupTally)
@@ -41,7 +41,7 @@ def read_groups(
 
 
 def read_tally(user: Any, value: Any, data: Any, rules: Rules) -> Tally:
-    """Return the tally of two arrays, or two columns of `data`: a context manager, closed soon.
+    """Return the tally of two arrays or columns, as a context manager; close it soon.
 
     `value` may be None if only the users are needed. Later changes of the data have no effect.
     """
@@ -57,12 +57,12 @@ def source_of(user: Any, value: Any, data: Any) -> Arrays | Source:
     _load_arrow(user, value, data)
     if data is None:
         return Arrays(user, value)
-    return _named(data, {"user": [user], "value": [] if value is None else [value]})(
+    return _class_with_columns(data, {"user": [user], "value": [] if value is None else [value]})(
         user, value, data
     )
 
 
-def _named(data: Any, names: Mapping[str, Sequence[Any]]) -> type[Source]:
+def _class_with_columns(data: Any, names: Mapping[str, Sequence[Any]]) -> type[Source]:
     """Return the class of data with these names of columns; raise if two are the same."""
     known: list[str] = []
     for argument, columns in names.items():
@@ -78,7 +78,7 @@ def _named(data: Any, names: Mapping[str, Sequence[Any]]) -> type[Source]:
 
 
 def _kind_of(data: Any) -> type[Source]:
-    """Return the class of data; only here it is chosen."""
+    """Return the class of data; it is chosen only here."""
     if isinstance(data, str | PathLike | list | tuple):
         return CsvFiles if is_csv(data) else ParquetFiles
     if comes_from("ibis", data):
@@ -105,7 +105,7 @@ def _kind_of(data: Any) -> type[Source]:
 
 
 def check_value(value: Any) -> None:
-    """Raise if there are no values, which only functions of counts do not need."""
+    """Raise if there are no values; only functions of counts work without them."""
     if value is None:
         check.refuse_type("value", "a column, or the name of one in `data`", value)
 

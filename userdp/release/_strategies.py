@@ -11,7 +11,7 @@ from userdp.model import Contributions
 from userdp.release._budgets import share_of
 from userdp.release._grid import Grid
 from userdp.release._grouped import COUNTS_ONLY, Cells, Ends, GroupRules, GroupTally, components
-from userdp.release._joint import Joint, decide_joint, known_jointly
+from userdp.release._joint import Joint, decide_joint, known_of_mean
 from userdp.release._mean import Choices, Known, Parts, decide, known_of
 from userdp.release._rows import Survey, users_of
 
@@ -108,7 +108,7 @@ def _decide(
         return Component(1, users, None, alone, known)
     joint = decide_joint(tally, users, table.ends, law)
     for i, j in places:
-        known[i, j]["joint"] = known_jointly(joint, table.grids[i], table.ends[i], j)
+        known[i, j]["joint"] = known_of_mean(joint, table.grids[i], table.ends[i], j)
     use_joint = strategy == "joint"
     if strategy == "best":
         use_joint = _relative(known, table, "joint") <= _relative(known, table, "divided")
