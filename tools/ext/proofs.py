@@ -2,12 +2,14 @@
 
 The table in proofs/README.md lists what is checked. {{ proofs }} extends it to every numbered
 statement of the book, in the book's order, and every erratum: statements that are not in
-proofs/README.md are proved by hand. The table links to the pages of the Coq files, which have the
-formal statements; the box of each checked statement links to the table.
+proofs/README.md are proved by hand. The table links to the formal statements as Coq prints them,
+and to their files; the box of each checked statement links to the table.
 """
 
 import re
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 
 from docutils import nodes
 from sphinx import addnodes
@@ -57,6 +59,11 @@ def labels_of_theorems():
     }
 
 
+def stated(file):
+    """Return the file that has the theorems of a file as Coq prints them, with all they assume."""
+    return f"proofs/{file.rpartition('/')[0]}/closed.txt".replace("//", "/")
+
+
 def entry(label):
     """Return the row of a statement, in Markdown."""
     verdict, theorems, words = checked().get(label, BY_HAND)
@@ -67,7 +74,10 @@ def entry(label):
     name, about = f"{{prf:ref}}`{label}`", f" {title}"
     if label.startswith("err-"):
         name, about = f"[{title}](#{label})", ""
-    where = ", ".join(f"`proofs/{file}::{theorem}`" for file, theorem in theorems)
+    where = "; ".join(
+        ", ".join(f"`{stated(file)}::{name}`" for _, name in names) + f" (`proofs/{file}`)"
+        for file, names in groupby(theorems, itemgetter(0))
+    )
     return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {words} |"
 
 

@@ -3,8 +3,8 @@
 Every file of `userdp`, of the tests and of the proofs has a page, such as code/userdp/model.html,
 with an anchor for each class, function, method and theorem. Links to code therefore work offline
 and show the commit that was built. They come from the signatures in the reference, the role
-{test}`file::name`, and literals that name a file or `proofs/file.v::theorem`. Formats other than
-HTML have no such links and show the full text instead.
+{test}`file::name`, and literals that name a file or `proofs/closed.txt::theorem`. Formats other
+than HTML have no such links and show the full text instead.
 
 Each entry of the reference lists where the book uses the function or class: claims from the ledger
 (book/claims.yml), with links to it, and the chapters with a cell that calls it. The reference
@@ -75,7 +75,7 @@ def add_links(app, document, docname):
         file, test, unit = literal.astext().partition(".py::")
         if test:
             file = f"tests/{file}.py"
-        elif ".v::" in file:
+        elif "closed.txt::" in file:
             file, test, unit = file.partition("::")
         if test or (file in FILES and not isinstance(literal.parent, nodes.reference)):
             literal.replace_self(link_to(file, unit, nodes.literal(text=unit or file)))
