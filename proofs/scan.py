@@ -58,11 +58,12 @@ class Source:
         self.refusals = []
         self.theorems, self.definitions, self.parts, self.bodies = {}, [], [], {}
         self.global_names, self.local_names = {}, {}  # with their lines
+        self.imported = []  # of these files
         self.scope = []  # names with their kind, and how many sections are open
         self.sections, self.hypotheses = [], [[]]
         self.label = self.stated = None
         self.in_proof, self.in_head = False, True
-        text = path.read_text("utf-8")
+        text = path.read_bytes().decode("utf-8")  # with each carriage return
         for start, _, sentence in self.split(text):
             self.line = text.count("\n", 0, start) + 1
             self.at_margin = text[start - 1 : start] in ("", "\n")
@@ -150,6 +151,12 @@ class Source:
         imports = IMPORT.fullmatch(words)
         if imports and not (self.in_head and raw == words and self.at_margin):
             self.refuse("an import is not at the head of the file, on one line", words)
+        if imports and words.startswith("From UserDP"):
+            folder, names = re.split(" Require(?: Import)? ", words.removeprefix("From UserDP"))
+            self.imported += [f"{folder}.{name}".lstrip(".") for name in names.split()]
+        used = re.findall(r"[\w']+", "" if words in self.listed else words)
+        if used[:1] != ["Ltac"] and used.count("with") > used.count("match"):
+            self.refuse("what follows 'with' would not be read", words)
         self.in_head &= bool(imports) or words in self.listed
         if words in self.listed:
             self.unused.discard(words)
@@ -224,7 +231,7 @@ class Source:
         parts = []
         if word == "Record":
             constructor, _, fields = body.partition("{")
-            parts = [*constructor.split(), *re.findall(rf"({NAME}) :", fields)]
+            parts = [*constructor.split(), *re.findall(rf"(?:^|;) *({NAME}) :", fields)]
         elif word == "Inductive":
             parts = [case.split()[0] for case in body.split("|") if case.strip()]
         if word in ("Record", "Inductive") and ":>" in words:
@@ -238,6 +245,8 @@ class Source:
 
     def name(self, name, local=False):
         """Note a name that no longer stands for a variable."""
+        if name in self.global_names and not local:
+            self.refuse("this name is read twice, so once it is none", name)
         (self.local_names if local else self.global_names)[name] = self.line
         self.scope.append((name, "defined", len(self.sections) if local else 0))
 
@@ -255,6 +264,13 @@ def refuse_second_names(sources):
                     other.refuse(f"{source.file} defines this name between marks", name, line)
 
 
+def refuse_unread_files(sources):
+    """Refuse an import of a file that is not read here, but compiled all the same."""
+    for source in sources:
+        for name in {*source.imported} - {other.module for other in sources}:
+            source.refuse("this file is imported, but not read", name)
+
+
 def refuse_without_instance(sources):
     """Refuse a theorem under hypotheses if its instance is not the theorem applied to arguments."""
     for source in sources:
@@ -265,7 +281,8 @@ def refuse_without_instance(sources):
             given = f"{bodies.get(name, '')} ".removeprefix(start)
             for _ in range(given.count("(")):
                 given = re.sub(r"\([^()]*\)", "", given)
-            if not bodies.get(name, "").startswith(start) or re.search(r"[^\w'.@%: ]|:=", given):
+            given = given.replace("%:R", "")  # a colon else says what type to show instead
+            if not bodies.get(name, "").startswith(start) or re.search(r"[^\w'.@% ]", given):
                 source.refuse(f"{folder}instances.v lacks '{start}...' with its arguments")
 
 
@@ -273,6 +290,7 @@ def sources(out, tier):
     """Check all files, and write the theorems, definitions and fields between marks of a tier."""
     listed = (HERE / "listed.txt").read_text("utf-8").splitlines()
     files = [Source(path, listed) for path in sorted(HERE.rglob("*.v"))]
+    refuse_unread_files(files)
     refuse_second_names([file for file in files if not file.file.endswith("instances.v")])
     refuse_without_instance(files)
     if refusals := [line for file in files for line in file.refusals]:
@@ -298,19 +316,27 @@ def mentions(out, tier):
     lines = [x for t in {"", tier} for name in WRITTEN for x in read(out, t, name).splitlines()]
     known = {short(line.split()[0]) for line in lines}
     ours = "|".join(path.stem for path in HERE.rglob("*.v"))
-    text, _, located = read(out, tier, "mentioned.txt").partition("tt\n     : unit\n")
+    text, _, located = read(out, tier, "mentioned.txt").rpartition("tt\n     : unit\n")
     blocks = re.findall(r"^(?:Record |Inductive )?(\S+)(.*\n(?:[ \n].*\n|\n)*)", text, re.MULTILINE)
     wrong = [
         f"{name} mentions {other}, which is not defined between marks"
         for name, words in blocks
-        for other in sorted(set(re.findall(rf"(?<![\w.'])(?:{ours})\.[\w']+", words)) - known)
+        for other in sorted(
+            set(re.findall(rf"(?<![\w.'])(?:{ours})\.[\w']+", name + words)) - known
+        )
         if CHECKS.get(name) != other
     ]
-    again = re.findall(r": (\S+) again$", (HERE / "listed.txt").read_text("utf-8"), re.MULTILINE)
+    listed = (HERE / "listed.txt").read_text("utf-8").splitlines()
+    own = [x.rpartition(".") for name in WRITTEN[1:] for x in read(out, tier, name).splitlines()]
+    unlisted = {x for m, _, x in own if f"{m.replace('.', '/')}.v: {x} again" not in listed}
+    defined = {x.rpartition(".")[2] for x in read(out, tier, "definitions").splitlines()}
     wrong += [
         f"{name} is a name of the library, which may not be defined between marks"
-        for name in re.findall(r"^\w+ (?!UserDP\.)(\S+)$", located, re.MULTILINE)
-        if name.rpartition(".")[2] not in again
+        for kind, name, far in re.findall(
+            r"^(\w+) (?!UserDP\.)(\S+)$(\n +\(shorter)?", located, re.MULTILINE
+        )
+        if (last := name.rpartition(".")[2]) in unlisted
+        and (last in defined or not (far or kind == "Module"))
     ]
     if wrong or not blocks or not located:
         sys.exit("\n".join(wrong) or "Coq has not printed all that it was asked for")

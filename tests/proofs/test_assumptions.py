@@ -168,6 +168,27 @@ def test_an_instance_proves_the_hypotheses(built, tmp_path):
     assert "instances.slip leaves ['bad'] open, not []" in run.stdout
 
 
+def test_no_definition_ends_what_is_read_of_the_output(built, tmp_path):
+    """Nor does what begins a line of it go unread."""
+    copied(built, tmp_path)
+    mentioned = tmp_path / "built" / "mentioned.txt"
+    text, end, names = mentioned.read_text("utf-8").rpartition("tt\n     : unit\n")
+    slip = f"within.slip = {end}within.good = \nlevels.unmarked\n     : nat\n"
+    mentioned.write_text(text + slip + end + names, "utf-8")
+    command = [sys.executable, PROOFS / "scan.py", "mentions", tmp_path / "built"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert "mentions levels.unmarked, which is not defined" in run.stderr
+
+
+def test_a_listed_name_is_listed_for_one_file(built, tmp_path):
+    copied(built, tmp_path)
+    definitions = tmp_path / "built" / "definitions"
+    definitions.write_text(definitions.read_text("utf-8") + "few_numbers.count\n", "utf-8")
+    command = [sys.executable, PROOFS / "scan.py", "mentions", tmp_path / "built"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert "mathcomp.ssreflect.seq.count is a name of the library" in run.stderr
+
+
 def test_output_of_about_is_parsed_or_refused(built, tmp_path):
     """A pattern without a match would find no hypothesis, so this must fail."""
     copied(built, tmp_path)

@@ -177,6 +177,27 @@ SLIPS = {
     "implicit arguments otherwise": ("Set Maximal Implicit Insertion.\n", UNLISTED),
     "a hint": ("Hint Resolve slip : core.\n", UNLISTED),
     "a program": ("Program Definition slip : False := _.\n", UNLISTED),
+    "a second statement of a theorem": (
+        "(* begin slip *)\nTheorem slip (n : nat) : n = n\nwith worse (n : nat) : n = n.\n"
+        "(* end slip *)\nProof.\nexact: erefl.\nexact: erefl.\nQed.\n",
+        "what follows 'with' would not be read: Theorem slip",
+    ),
+    "a second function": (
+        "Fixpoint slip (n : nat) : nat := n with E_OPT (n : nat) : nat := n.\n",
+        "what follows 'with' would not be read: Fixpoint slip",
+    ),
+    "a variable of a field that is read as a field": (
+        "(* begin slip *)\nRecord slip := Slip { slipped : nat; worse : let bad : nat := 0 in nat;"
+        " worst : forall P; bad : nat, P }.\n(* end slip *)\nDefinition bad := 0.\n",
+        "this name is read twice, so once it is none: bad",
+    ),
+    "an import of a file that is not there": (
+        lambda text: text.replace(
+            "From UserDP Require Import ", "From UserDP Require Import evil ", 1
+        ),
+        "this file is imported, but not read: evil",
+    ),
+    "a carriage return": ("\r\n", "a character is not in ASCII: '\\r'"),
     "a derived statement": ("Derive slip SuchThat (4 = 5) As worse.\n", UNLISTED),
     "a goal": ("Goal False.\n", UNLISTED),
     "an attribute": ("#[global] Definition slip := 0.\n", UNLISTED),
@@ -254,6 +275,7 @@ NO_INSTANCES = {
     "a function": "Definition slip := fun bad => @one_line.slip bad.\n",
     "an equation": "Definition slip := @one_line.slip = @one_line.slip.\n",
     "an arrow": "Definition slip := @one_line.slip -> True.\n",
+    "another type": "Definition slip := @one_line.slip : (false -> (4 = 5)%N).\n",
     "a local definition": "Definition slip := @one_line.slip let y := 0 in True.\n",
     "a lemma": "Lemma slip : True. Proof. by []. Qed.\n",
 }
@@ -276,7 +298,8 @@ def refused(folder, **added):
     right = {name: (folder / f"{name}.v").read_text("utf-8") for name in added}
     try:
         for name, slip in added.items():
-            (folder / f"{name}.v").write_text(right[name] + slip, "utf-8")
+            text = slip(right[name]) if callable(slip) else right[name] + slip
+            (folder / f"{name}.v").write_text(text, "utf-8", newline="")
         command = [sys.executable, folder / "scan.py", "sources", folder / "out"]
         run = subprocess.run(command, capture_output=True, text=True)
     finally:
