@@ -61,7 +61,7 @@ def drawn_with(page, selector):
 
 @pytest.mark.parametrize("selector", KINDS.values(), ids=KINDS)
 def test_text_is_drawn_with_the_font_of_the_book(page, book, selector):
-    page.goto(f"{book}/book/{'figure-1' if selector.startswith('figcaption') else 'kkt'}.html")
+    page.goto(f"{book}/book/{'figure-1' if selector.startswith('figcaption') else 'optimum'}.html")
     page.wait_for_function(TYPESET)
     fonts = drawn_with(page, selector)
     assert fonts
