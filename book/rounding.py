@@ -1,21 +1,18 @@
-"""Bounds as text: rounded so that the digits shown are still a bound."""
+"""Rounding of bounds: the digits shown are still a bound."""
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from typing import Any
 
-FLOATS = 1e-12
-"""The share of a bound that is taken for the rounding error of its computation."""
+import numpy as np
 
-
-def at_most(bound: float, digits: int = 3) -> str:
-    """Return an upper bound with this many significant digits, rounded up."""
-    return _rounded(bound - FLOATS * abs(bound), digits, ROUND_CEILING)
+TOLERANCE = 1e-9
+"""The rounding error of a computed bound, in units of the last digit shown."""
 
 
-def at_least(bound: float, digits: int = 3) -> str:
-    """Return a lower bound with this many significant digits, rounded down."""
-    return _rounded(bound + FLOATS * abs(bound), digits, ROUND_FLOOR)
+def round_up(bounds: Any, places: int = 2) -> Any:
+    """Return upper bounds, an array or a number, with this many decimals."""
+    return np.ceil(bounds * 10.0**places - TOLERANCE) / 10.0**places
 
 
-def _rounded(bound: float, digits: int, rounding: str) -> str:
-    number = Context(digits, rounding).create_decimal(repr(float(bound)))
-    return f"{number.normalize():f}"
+def round_down(bounds: Any, places: int = 2) -> Any:
+    """Return lower bounds, an array or a number, with this many decimals."""
+    return np.floor(bounds * 10.0**places + TOLERANCE) / 10.0**places

@@ -318,29 +318,32 @@ def mentions(out, tier):
     ours = "|".join(path.stem for path in HERE.rglob("*.v"))
     text, _, located = read(out, tier, "mentioned.txt").rpartition("tt\n     : unit\n")
     blocks = re.findall(r"^(?:Record |Inductive )?(\S+)(.*\n(?:[ \n].*\n|\n)*)", text, re.MULTILINE)
+    constant = re.compile(rf"(?<![\w.'])(?:{ours})\.[\w']+")
     wrong = [
         f"{name} mentions {other}, which is not defined between marks"
         for name, words in blocks
-        for other in sorted(
-            set(re.findall(rf"(?<![\w.'])(?:{ours})\.[\w']+", name + words)) - known
-        )
+        for other in sorted({*constant.findall(name + words)} - known)
         if CHECKS.get(name) != other
     ]
+    wrong += names_of_the_library(out, tier, located)
+    if wrong or not blocks or not located:
+        sys.exit("\n".join(wrong) or "Coq has not printed all that it was asked for")
+    print(re.sub("^ +| +$", "", text, flags=re.MULTILINE), end="")
+
+
+def names_of_the_library(out, tier, located):
+    """Return what is wrong with names between marks that `Locate` finds in the library, too."""
     listed = (HERE / "listed.txt").read_text("utf-8").splitlines()
     own = [x.rpartition(".") for name in WRITTEN[1:] for x in read(out, tier, name).splitlines()]
     unlisted = {x for m, _, x in own if f"{m.replace('.', '/')}.v: {x} again" not in listed}
     defined = {x.rpartition(".")[2] for x in read(out, tier, "definitions").splitlines()}
-    wrong += [
-        f"{name} is a name of the library, which may not be defined between marks"
-        for kind, name, far in re.findall(
-            r"^(\w+) (?!UserDP\.)(\S+)$(\n +\(shorter)?", located, re.MULTILINE
-        )
-        if (last := name.rpartition(".")[2]) in unlisted
-        and (last in defined or not (far or kind == "Module"))
-    ]
-    if wrong or not blocks or not located:
-        sys.exit("\n".join(wrong) or "Coq has not printed all that it was asked for")
-    print(re.sub("^ +| +$", "", text, flags=re.MULTILINE), end="")
+    wrong = []
+    found = re.findall(r"^(\w+) (?!UserDP\.)(\S+)$(\n +\(shorter)?", located, re.MULTILINE)
+    for kind, name, far in found:
+        last = name.rpartition(".")[2]
+        if last in unlisted and (last in defined or not (far or kind == "Module")):
+            wrong.append(f"{name} is a name of the library, which may not be defined between marks")
+    return wrong
 
 
 def arguments(text, constant):

@@ -631,5 +631,5 @@ def offered(cells, number):
         if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
             break
         if cell.cell_type == "markdown":
-            names += re.findall(r"\{download\}`[^`<]+ <data/([^>]+)\.csv>`", cell.source)
+            names += re.findall(r"\]\(data/([^)]+)\.csv\)", cell.source)
     return list(dict.fromkeys(names))

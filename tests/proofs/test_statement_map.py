@@ -1,4 +1,4 @@
-"""The map of what rests on what: its discs, its arrows, and what is counted in it."""
+"""The map of the statements: its discs, its arrows, and what is counted in it."""
 
 import re
 from graphlib import TopologicalSorter
@@ -76,7 +76,7 @@ def test_a_proof_is_of_the_statement_before_it_or_of_the_theorem_that_it_names(m
     assert found == {"thm-a": ["lem-b"], "lem-b": ["thm-c"], "thm-c": []}
 
 
-def test_no_proof_rests_on_its_own_statement():
+def test_no_proof_refers_to_its_own_statement():
     TopologicalSorter(statement_map.references()).prepare()  # raises if there is a cycle
 
 
@@ -102,9 +102,9 @@ def test_what_is_behind_a_statement_includes_what_is_named_in_other_proofs(toy):
 
 def test_statements_are_counted_by_what_is_behind_them(toy):
     assert statement_map.counts() == (
-        "Of the 3 *checked* statements, 2 rest on one *by hand*, directly or through other proofs "
-        "on the pages, and none on one *in part*. Of the 3 *by hand*, 1 rests only on *checked* "
-        "ones, and 1 rests on no other."
+        "Of the proofs of the 3 *checked* statements, 2 refer to one *by hand*, directly or "
+        "through other proofs on the pages, and none to one *in part*. Of the 3 *by hand*, "
+        "1 refers only to *checked* ones, and 1 refers to no other."
     )
 
 

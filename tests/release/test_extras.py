@@ -9,16 +9,21 @@ import sys
 
 import pytest
 
-WITHOUT = """
+FINDER = """
 import sys
-from fractions import Fraction
 
-class Missing:
+class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "LIBRARY":
+        root = name.partition(".")[0]
+        if MISSING:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-sys.meta_path.insert(0, Missing())
+sys.meta_path.insert(0, Finder())
+"""
+WITHOUT = (
+    FINDER.replace("MISSING", 'root == "LIBRARY"')
+    + """
+from fractions import Fraction
 import userdp as ud
 from userdp import beyond, release
 
@@ -32,6 +37,7 @@ bounds = {"lower": 0, "upper": 6}
 users = ud.Contributions([2, 1], 6)
 law = beyond.GaussianNoise(1)
 """
+)
 
 OPENDP = {
     "a private mean": "release.private_mean(unread, other, **bounds, budget=1)",
@@ -103,25 +109,21 @@ def test_without_a_library_the_core_works(library):
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "2"
 
 
-ALONE = """
-import sys
+ALONE = (
+    """
 from doctest import testmod
 from importlib import import_module
 from pkgutil import iter_modules
 import numpy  # loads its libraries first
-
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        root = name.partition(".")[0]
-        if root not in {"userdp", "numpy", *sys.stdlib_module_names}:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Missing())
+"""
+    + FINDER.replace("MISSING", 'root not in {"userdp", "numpy", *sys.stdlib_module_names}')
+    + """
 import userdp as ud
 failed = ["userdp." + one.name for one in iter_modules(ud.__path__) if not one.ispkg
           and testmod(import_module("userdp." + one.name)).failed]
 print(failed)
 """
+)
 
 
 def test_with_numpy_alone_the_examples_of_the_core_run_except_the_linear_program():

@@ -115,7 +115,7 @@ def test_every_figure_has_a_name_a_caption_an_alternative_text_and_data(path):
         assert re.fullmatch(r"fig-[a-z0-9-]+", settings.figure.name)
         assert len(settings.figure.caption) > 80
         assert re.search("standard error|[Ee]xact", settings.figure.caption), "say how sure it is"
-    downloads = re.findall(r"\{download\}`[^`<]+ <(data/[^>]+\.csv)>`", markdown(path))
+    downloads = re.findall(r"\]\((data/[^)]+\.csv)\)", markdown(path))
     assert len(downloads) >= len(figures)
 
 

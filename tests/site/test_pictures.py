@@ -287,7 +287,7 @@ def test_figures_are_recorded_when_they_are_drawn(monkeypatch):
 
 
 def test_a_figure_is_compared_with_the_tables_up_to_the_next_figure():
-    text = "{download}`One (CSV) <data/one.csv>`, {download}`two <data/two.csv>`"
+    text = "[One (CSV)](data/one.csv), [two](data/two.csv)"
     prose = SimpleNamespace(cell_type="markdown", source=text)
     image = SimpleNamespace(cell_type="code", get=lambda *_: [{"data": {"image/png": ""}}])
     prose.get = lambda *_: []

@@ -23,7 +23,7 @@ from .contents import BOOK, page, pages, parts
 DATA = BOOK / "data"
 PACKAGE = DATA / "datapackage.json"
 ARCHIVE = "userdp-data.zip"
-DOWNLOAD = re.compile(r"\{download\}`[^`]*<data/([\w-]+)\.csv>`")
+DOWNLOAD = re.compile(r"\[[^\]]+\]\(data/([\w-]+)\.csv\)")
 
 
 @cache
@@ -53,9 +53,9 @@ def records():
                     record = json.loads(output.data[f"{GLUE_PREFIX}text/plain"])
                     written[record["table"]] = record | {"page": name, "cell": cell.id}
             figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", figure)
-            for offered, table in re.findall(r"(<?)data/([\w-]+)\.csv", cell.source):
+            for offered, table in re.findall(r"(\]\()?data/([\w-]+)\.csv", cell.source):
                 pages_of[table].append((name, figure if offered else None))
-            if "{download}" in cell.source:
+            if DOWNLOAD.search(cell.source):
                 figure = None
     return {
         table: {"table": table, "page": places[0][0], "shown": places} | written[table]
@@ -101,7 +101,7 @@ def entry(record):
         "Random numbers:": f"seed {record['seed']}" if record["seed"] else "none",
         "Trials:": comma_separated(f"{n:,}" for n in record.get("trials", [])),
         "Reads": comma_separated(f"`{name}`" for name in record.get("reads", [])),
-        "Data:": f"{{download}}`CSV <data/{record['table']}.csv>`, SHA-256 `{digest}…`",
+        "Data:": f"[CSV](data/{record['table']}.csv), SHA-256 `{digest}…`",
     }
     columns = ["| Column | Unit | Description |", "|---|---|---|"]
     for field in fields(record["table"]):

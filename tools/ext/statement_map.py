@@ -1,4 +1,4 @@
-"""A Sphinx extension: a map of what rests on what, drawn from the references in the book's proofs.
+"""A Sphinx extension: a map of the statements, with the references in the book's proofs.
 
 Each row is a chapter, and each disc a statement, from which arrows lead to the statements that its
 proof refers to. The template statement-map.html draws what is computed here.
@@ -60,18 +60,24 @@ def verdict(label):
 
 
 def counts():
-    """Return how many statements of each kind rest on which others, in two sentences."""
-    known = {label: {*map(verdict, behind(label))} for label in references()}
-    whole = [found for label, found in known.items() if verdict(label) == "checked"]
-    by_hand = [found for label, found in known.items() if verdict(label) == "by hand"]
-    weak, half = (sum(kind in found for found in whole) for kind in ("by hand", "in part"))
-    sound, alone = by_hand.count({"checked"}), by_hand.count(set())
-    rest = [f"{n or 'none'} {'rest' if n > 1 else 'rests'}" for n in (weak, sound, alone)]
+    """Return how many statements of each kind refer to which others, in two sentences."""
+    kinds = {label: {*map(verdict, behind(label))} for label in references()}
+    of_checked = [found for label, found in kinds.items() if verdict(label) == "checked"]
+    of_by_hand = [found for label, found in kinds.items() if verdict(label) == "by hand"]
+    to_hand = sum("by hand" in found for found in of_checked)
+    to_part = sum("in part" in found for found in of_checked)
+    to_checked, to_none = of_by_hand.count({"checked"}), of_by_hand.count(set())
     return (
-        f"Of the {len(whole)} *checked* statements, {rest[0]} on one *by hand*, directly or "
-        f"through other proofs on the pages, and {half or 'none'} on one *in part*. Of the "
-        f"{len(by_hand)} *by hand*, {rest[1]} only on *checked* ones, and {rest[2]} on no other."
+        f"Of the proofs of the {len(of_checked)} *checked* statements, {refer(to_hand)} to one "
+        f"*by hand*, directly or through other proofs on the pages, and {to_part or 'none'} to one "
+        f"*in part*. Of the {len(of_by_hand)} *by hand*, {refer(to_checked)} only to *checked* "
+        f"ones, and {refer(to_none)} to no other."
     )
+
+
+def refer(number):
+    """Return a number of proofs with its verb."""
+    return f"{number or 'none'} {'refer' if number > 1 else 'refers'}"
 
 
 def layout():
@@ -91,14 +97,14 @@ def layout():
 def curve(start, end, lane):
     """Return the path of an arrow. All that lead far up or down to one statement share a lane."""
     (x, y), (u, v) = start, end
-    way = 1 if v > y else -1  # down or up
-    leave, arrive = f"M{x} {y}C{x} {y + 22 * way} ", f" {u} {v - 22 * way} {u} {v - END * way}"
+    sign = 1 if v > y else -1  # down or up
+    leave, arrive = f"M{x} {y}C{x} {y + 22 * sign} ", f" {u} {v - 22 * sign} {u} {v - END * sign}"
     if y == v:
-        leave, arrive, way = f"M{x} {y}C{x} {y - 24} ", f"{u} {y - 24} {u} {y - END}", 1
+        leave, arrive, sign = f"M{x} {y}C{x} {y - 24} ", f"{u} {y - 24} {u} {y - END}", 1
     elif abs(v - y) > ROW:
         w = u - 9 - 3 * lane
-        leave += f"{w} {y + 14 * way} {w} {y + ROW * way}V{v - ROW * way}C{w} {v - 22 * way}"
-    return f"{leave}{arrive}m-3 {-4 * way}l3 {4 * way}l3 {-4 * way}"
+        leave += f"{w} {y + 14 * sign} {w} {y + ROW * sign}V{v - ROW * sign}C{w} {v - 22 * sign}"
+    return f"{leave}{arrive}m-3 {-4 * sign}l3 {4 * sign}l3 {-4 * sign}"
 
 
 def insert_map(app, name, template, context, tree):

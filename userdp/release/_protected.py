@@ -118,24 +118,35 @@ class ProtectedCountsMean(Release):
         n = float(check.size("weight", weight))
         if n < 1:
             check.refuse_value("weight", "at least 1", weight)
-        width, bias, scale = self.upper - self.lower, self.worst_case_bias, self.weight_scale
-        # Given the noise z of the weight, the numerator of the error is off by at most this: the
-        # bias, the farthest mean times z, and the noise of the sum.
-        below = scale * np.arange(1, CELLS * FARTHEST + 1) / CELLS
-        below = below[below <= n - 1]  # where the noisy weight is at least 1
-        off = noisy_error(bias + self.furthest * below / n, self.sum_scale / n)
-        errors = np.append(np.minimum(off / (1 - below / n), width), width)
-        # z < 0: in each cell the error is at most that at its lower end, or the whole width.
-        odd = 1 + exp(-1 / scale)  # z has probabilities q^abs(z) (1 - q) / (1 + q)
-        chances = np.exp(-(np.floor(np.append(0, below)) + 1) / scale) / odd
-        error = float(np.diff(errors, prepend=0.0) @ chances)
-        # z >= 0: the weight is too large, which makes the error smaller; sums of geometric series.
-        least = -expm1(-1 / scale)
-        more = self.furthest / n * (1 - least) / least
-        ratio = least / -expm1(-1 / scale - self.furthest / self.sum_scale)
-        more += self.sum_scale / n * exp(-bias * n / self.sum_scale) * ratio
-        error += min((bias + more) / odd, width / odd)
+        width = self.upper - self.lower
+        error = self._error_below_zero(n) + self._error_from_zero_on(n)
         return min(error + self.rounding, width)
+
+    def _error_below_zero(self, n: float) -> float:
+        """Return a bound on the error for negative noise of the weight, times its probability."""
+        width, scale = self.upper - self.lower, self.weight_scale
+        noise = scale * np.arange(1, CELLS * FARTHEST + 1) / CELLS
+        noise = noise[noise <= n - 1]  # so that the noisy weight is at least 1
+        numerator = noisy_error(
+            self.worst_case_bias + self.furthest * noise / n, self.sum_scale / n
+        )
+        # In each cell the error is at most that at its farther end; beyond all cells, the width.
+        errors = np.append(np.minimum(numerator / (1 - noise / n), width), width)
+        farther = np.exp(-(np.floor(np.append(0, noise)) + 1) / scale) / (1 + exp(-1 / scale))
+        return float(np.diff(errors, prepend=0.0) @ farther)
+
+    def _error_from_zero_on(self, n: float) -> float:
+        """Return a bound on the error for all other noise of the weight, times its probability.
+
+        The noisy weight is too large, which makes the error no larger; so sums of geometric series
+        in q = exp(-1 / scale) are a bound.
+        """
+        q, beyond_q = exp(-1 / self.weight_scale), -expm1(-1 / self.weight_scale)
+        decay = -expm1(-1 / self.weight_scale - self.furthest / self.sum_scale)
+        of_weight = self.furthest / n * q / beyond_q
+        of_sum = self.sum_scale / n * exp(-self.worst_case_bias * n / self.sum_scale)
+        error = self.worst_case_bias + of_weight + of_sum * beyond_q / decay
+        return min(error, self.upper - self.lower) / (1 + q)
 
     @discreet
     def weight_interval(self, level: float = 0.95) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The map of what rests on what, on its built page, compared with the pages of the statements."""
+"""The map of the statements, on its built page, compared with the pages of the statements."""
 
 import re
 
@@ -60,7 +60,7 @@ def test_an_arrow_leads_to_each_statement_that_a_proof_refers_to(discs, boxes):
                 if address in numbers:
                     named.setdefault(stated, {})[numbers[address]] = None
     for address, link in discs.items():
-        listed = link.title.text.partition("; rests on ")[2]
+        listed = link.title.text.partition("; refers to ")[2]
         assert listed.split(", ") == [*named.get(address, [""])], address
         leaving = link.parent.select("path.leaves")
         assert len(leaving) == len(named.get(address, []))
