@@ -305,7 +305,7 @@ def test_the_page_states_the_settings_of_the_search_for_a_width():
     chapter = nbformat.read(BOOK / "projection.ipynb", 4)
     texts = [cell.source for cell in chapter.cells if "(sec-projection-width)=" in cell.source]
     (words,) = [text[text.index("(sec-projection-width)=") :] for text in texts]
-    assert f"{split._EQUAL_SHARES.size} equal steps" in words
+    assert f"{split._EQUAL_SHARES.size} equally spaced widths" in words
     assert f"$q={split._LADDER_STEP}$" in words
     assert f"${split._WIDEST_NOISE}\\,U$" in words
     assert rf"\frac1{{{round(1 / split._SMALLEST_SHARE_OF_MEAN)}}}" in words
