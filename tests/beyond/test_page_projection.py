@@ -4,16 +4,15 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
-from page_functions import BOOK, functions_of
+from page_functions import functions_of
 from scipy.optimize import brentq, minimize, minimize_scalar
 from strategies import LAWS
 
 import userdp as ud
 from userdp import beyond
-from userdp.beyond import errors, split
+from userdp.beyond import errors
 
 SOLVERS = {"brentq": brentq, "minimize": minimize, "minimize_scalar": minimize_scalar}
 PAGE = functions_of("projection", **SOLVERS)
@@ -299,13 +298,3 @@ def test_shrinking_helps_only_equal_users_by_a_few_per_cent():
         users = ud.Contributions([m] * n + [1] * free, upper=1)
         gain = 1 - PAGE.best_shrunk(n, m, free, law).fun / PAGE.best_projected(users, law)[1]
         assert least < gain < most
-
-
-def test_the_page_states_the_settings_of_the_search_for_a_width():
-    chapter = nbformat.read(BOOK / "projection.ipynb", 4)
-    texts = [cell.source for cell in chapter.cells if "(sec-projection-width)=" in cell.source]
-    (words,) = [text[text.index("(sec-projection-width)=") :] for text in texts]
-    assert f"{split._EQUAL_SHARES.size} equally spaced widths" in words
-    assert f"$q={split._LADDER_STEP}$" in words
-    assert f"${split._WIDEST_NOISE}\\,U$" in words
-    assert rf"\frac1{{{round(1 / split._SMALLEST_SHARE_OF_MEAN)}}}" in words

@@ -17,7 +17,9 @@ import pytest
 from strategies import LAWS
 
 import userdp as ud
+from tools.ext.contents import page
 from userdp import audit, beyond
+from userdp.beyond import split as search
 
 ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
 TEN_HEAVY = ud.Contributions([100] * 10 + [1] * 1000, upper=1)
@@ -262,3 +264,13 @@ def test_neighbours_spend_the_budget_in_one_part_and_nothing_in_the_other(eps):
     assert np.all(np.count_nonzero(spent, axis=1) <= 1), "a neighbour moves both parts"
     assert spent.sum(axis=1).max() < eps * 1.000001, "too little noise"
     assert spent.max(axis=0) == pytest.approx([eps, eps], rel=1e-6), "too much noise"
+
+
+def test_the_page_states_the_settings_of_the_search_for_a_width():
+    texts = [cell.source for cell in page("projection").cells]
+    (words,) = [text for text in texts if "(sec-projection-width)=" in text]
+    words = words[words.index("(sec-projection-width)=") :]
+    assert f"{search._EQUAL_SHARES.size} equally spaced widths" in words
+    assert f"$q={search._LADDER_STEP}$" in words
+    assert f"${search._WIDEST_NOISE}\\,U$" in words
+    assert rf"\frac1{{{round(1 / search._SMALLEST_SHARE_OF_MEAN)}}}" in words
