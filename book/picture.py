@@ -21,7 +21,7 @@ SPEEDS = [[31.0, 28.5, 40.0, 33.5], [52.0, 47.0], [18.0]]
 SUMS = np.array([sum(samples) for samples in SPEEDS])
 BUSES = ud.Contributions([len(samples) for samples in SPEEDS], upper=UPPER)
 MEAN = SUMS.sum() / BUSES.total
-RELEASES, RELEASES_OF_AKMV = 20250201, 20250206
+SEED, AKMV_SEED = 20250201, 20250206
 """Seeds of the releases that the pages `setup` and `akmv` print."""
 
 SAMPLES, BIAS, NOISE, INK = "#02704f", "#d55e00", "#0173b2", "black"
@@ -33,7 +33,7 @@ RELEASE_LIMITS = (-UPPER, 2 * UPPER)
 def many_buses() -> list[npt.NDArray[np.float64]]:
     """Return the speeds of 127 buses, random and rounded, as in the interactive picture."""
     users = ud.geometric_collection(M=6, upper=UPPER)
-    speeds = np.random.default_rng(RELEASES_OF_AKMV).uniform(0, UPPER, users.total)
+    speeds = np.random.default_rng(AKMV_SEED).uniform(0, UPPER, users.total)
     return np.split(speeds.round(1), np.cumsum(users.counts)[:-1])
 
 
@@ -93,7 +93,7 @@ def bars(errors: dict[str, tuple[float, float]]) -> Iterable[pd.DataFrame]:
     yield rows("noise", bias[has_noise], (bias + noise)[has_noise], lane[has_noise])
 
 
-def parts_of(width: float, eps: float) -> tuple[float, float]:
+def bias_and_noise(width: float, eps: float) -> tuple[float, float]:
     """Return bias and mean noise of the centred intervals of a total width."""
     noise = width / BUSES.total / eps
     return float(ud.symmetric_error(BUSES, width, eps)) - noise, noise
@@ -105,7 +105,7 @@ def compared_errors(eps: float) -> dict[str, tuple[float, float]]:
         "no clipping": UPPER * BUSES.max_count,
         "best clipping": ud.threshold(BUSES, eps),
     }
-    errors = {name: parts_of(float(width), eps) for name, width in widths.items()}
+    errors = {name: bias_and_noise(float(width), eps) for name, width in widths.items()}
     return errors | {"always U/2": (UPPER / 2, 0.0)}
 
 
@@ -113,7 +113,7 @@ def releases_and_density(
     name: str, centre: float, scale: float
 ) -> Iterable[pd.DataFrame]:
     """Yield five releases, with the noise of the page `setup`, and their density."""
-    rng = np.random.default_rng(RELEASES)
+    rng = np.random.default_rng(SEED)
     noise = np.array([rng.laplace(scale=scale) for _ in range(5)])
     yield rows(f"releases, {name}", centre + noise, height=0.0)
     x = np.union1d(np.linspace(*RELEASE_LIMITS, 157), centre)
@@ -161,7 +161,7 @@ def capped(eps: float) -> Iterable[pd.DataFrame]:
         law.upper,
         height=law.probability / (law.upper - law.lower),
     )
-    rng = np.random.default_rng(RELEASES_OF_AKMV)
+    rng = np.random.default_rng(AKMV_SEED)
     releases = [
         ud.akmv(SUMS, BUSES, eps, rng=rng),
         *ud.akmv(np.tile(SUMS, (5, 1)), BUSES, eps, rng=rng),
@@ -171,9 +171,7 @@ def capped(eps: float) -> Iterable[pd.DataFrame]:
 
 def drawn_cap(eps: float) -> float:
     """Return the cap of the release that the page `akmv` works through."""
-    return float(
-        ud.private_quantile(SUMS, BUSES, ud.rank(eps), eps / 2, rng=RELEASES_OF_AKMV)
-    )
+    return float(ud.private_quantile(SUMS, BUSES, ud.rank(eps), eps / 2, rng=AKMV_SEED))
 
 
 def ranges_of_mean() -> Iterable[pd.DataFrame]:

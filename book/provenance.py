@@ -99,13 +99,13 @@ def _positive(name: str, value: int | Sequence[int] | None) -> list[int]:
     return sorted(int(n) for n in values)
 
 
-def _check_column(frame: pd.DataFrame, name: str, given: list[int]) -> None:
+def _check_column(frame: pd.DataFrame, name: str, passed: list[int]) -> None:
     """Raise if the seed or trials differ from those in the table's own column."""
     if name in frame:
         stored = sorted({int(n) for n in frame[name].dropna()} - {0})
-        if stored != given:
+        if stored != passed:
             raise ValueError(
-                f"`{name}` must be what the column holds, {stored}, got {given}"
+                f"`{name}` must be what the column holds, {stored}, got {passed}"
             )
 
 
@@ -127,11 +127,11 @@ def _without_noise(
         raise ValueError(f"`noise` must name columns, got {unknown}")
     clean = frame.copy()
     for name, reference in noise.items():
-        size = np.abs(
+        scale = np.abs(
             np.asarray(frame[reference] if isinstance(reference, str) else reference)
         )
         values = frame[name].to_numpy()
-        clean[name] = np.where(np.abs(values) < NOISE * size, 0.0, values)
+        clean[name] = np.where(np.abs(values) < NOISE * scale, 0.0, values)
     for name in clean.select_dtypes("floating"):
         clean[name] += 0.0
     return clean
@@ -204,9 +204,9 @@ def write_table(
         raise ValueError(
             f"`seed` must be given with trials, got trials={trials!r} alone"
         )
-    for column, given in (("seed", seeds), ("trials", counts)):
-        _check_column(frame, column, given)
-    made = _curves(frame, made_by)
+    for column, passed in (("seed", seeds), ("trials", counts)):
+        _check_column(frame, column, passed)
+    makers = _curves(frame, made_by)
     clean = _without_noise(frame, noise or {})
     path = Path("data", f"{name}.csv")
     path.parent.mkdir(exist_ok=True)  # a downloaded chapter has no data folder
@@ -220,7 +220,7 @@ def write_table(
             "table": name,
             "seed": seed,
             "trials": counts,
-            "made_by": made,
+            "made_by": makers,
             "reads": [*reads],
         },
     )

@@ -8,8 +8,8 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* begin thm-one-line *)
-(* A user with n > 0 samples and the sum s.  To clip the average to the middle interval of total width T is
-   to clip the sum, centred, to one interval for all users. *)
+(* A user has n > 0 samples with the sum s.  Clipping their average to the symmetric interval of total width
+   T is clipping the centred sum to one interval, the same for all users. *)
 Theorem one_interval (R : realFieldType) (U T s : R) (n : nat) :
   (0 < n)%N -> 0 <= T -> 0 <= s <= U * n%:R ->
   let a := (U - Num.min U (T / n%:R)) / 2 in
@@ -35,8 +35,8 @@ Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (a b : 'I_L ->
 Notation N := (N R m).
 
 (* begin prp-averaging *)
-(* One interval [a l, b l] for each user l, to which samples are clipped, or the average of the samples,
-   which then counts m l times. *)
+(* One interval [a l, b l] per user l: `own` clips each sample to it, `averaged` the average of the samples,
+   which then has the weight m l. *)
 Definition own (f : 'I_L -> R) : dataset R m := fun l _ => f l.
 Definition averaged : estimator R m :=
   fun x => (\sum_l (m l)%:R * clip (a l) (b l) ((\sum_j x l j) / (m l)%:R)) / N.
@@ -68,7 +68,7 @@ rewrite ler_pdivr_mulr //; apply: (@le_trans _ _ (\sum_(i < m l) U)).
 by rewrite sumr_const card_ord mulr_natr.
 Qed.
 
-(* Samples that are equal are levelled already. *)
+(* If all samples of a user are equal, each is the average already. *)
 Lemma levelled_flat (f : 'I_L -> R) l (j : 'I_(m l)) : @levelled (own f) l j = f l.
 Proof.
 rewrite /levelled /own sumr_const card_ord -[X in X / _]mulr_natr mulfK // pnatr_eq0.
@@ -79,6 +79,7 @@ Lemma averaged_flat (f : 'I_L -> R) : averaged (own f) = clipped_mean (own a) (o
 Proof. by rewrite averaged_is; congr (_ / _); apply: eq_bigr => l _; apply: eq_bigr => j _; rewrite levelled_flat. Qed.
 
 (* begin prp-averaging-theorem *)
+(* Clipping averages and clipping samples have the same worst-case bias and the same sensitivity. *)
 Theorem averaging (W : R) : is_clipping U (own a) (own b) -> is_largest_width (own a) (own b) W ->
   let A := \sum_l \sum_(j < m l) a l in
   let B := \sum_l \sum_(j < m l) (U - b l) in

@@ -1,5 +1,5 @@
-(* Answers of userdp, in fractions, checked by computation: what a check accepts is a theorem.  The
-   cases are drawn, and answered, by tools/bridge.py. *)
+(* Results of userdp, as fractions, checked by computation: if a check accepts a case, what the case claims
+   is a theorem. tools/bridge.py draws the cases and calls userdp. *)
 From Coq Require Import NArith QArith Lia.
 From Coq.micromega Require Import OrderedRing RingMicromega EnvRing.
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
@@ -25,7 +25,7 @@ Implicit Types x y : Q.
 Definition count (counts : seq BinNums.N) (l : nat) : nat := N.to_nat (nth 0%num counts l).
 Definition users (counts : seq BinNums.N) : 'I_(size counts) -> nat := fun l => count counts l.
 Definition of_user (s : seq Q) (l : nat) : R := $(nth 0%Q s l).
-(* A user's list of samples that ends early goes on with its last entry. *)
+(* A user's list of samples that is too short is continued with its last entry. *)
 Definition of_sample (s : seq (seq Q)) (l j : nat) : R :=
   let own := nth [::] s l in $(nth (last 0%Q own) own j).
 (* end def-bridge *)
@@ -36,7 +36,8 @@ Definition whole (n : nat) : Q := inject_Z (Z.of_nat n).
 Definition max x y : Q := if Qle_bool x y then y else x.
 Definition min x y : Q := if Qle_bool x y then x else y.
 Definition less x y : bool := ~~ Qle_bool y x.
-(* Only sums of numbers with different denominators are reduced: that takes most of the time. *)
+(* Only sums of fractions with different denominators are reduced, because reducing takes most of the
+   time. *)
 Definition plus x y : Q :=
   if Z.eqb (Qnum x) 0 then y
   else if Pos.eqb (Qden x) (Qden y) then (Qnum x + Qnum y # Qden x)%Q else Qred (x + y).
@@ -167,25 +168,25 @@ End Order.
 (* The rank. *)
 Section Rank.
 (* begin bridge-rank *)
-(* k is x rounded up; but a whole number k from which x differs by no more than this share of k. *)
-Definition is_rank_of (R : realFieldType) (share : R) (k : nat) (x : R) : Prop :=
-  `|k%:R - x| <= share * k%:R \/ is_ceil k x /\ forall n : nat, share * n%:R < `|n%:R - x|.
-(* The share is 0 but for floats, which may differ a little from what is meant. *)
-Record rank_case := Rank { rank_eps : Q; rank_share : Q; rank_k : BinNums.N }.
-Definition rank_says (R : realFieldType) (c : rank_case) : Prop :=
-  is_rank_of $(rank_share c) (N.to_nat (rank_k c)) (2 / $(rank_eps c) : R).
+(* k is x rounded up, or a whole number from which x differs by at most this tolerance times k. *)
+Definition is_rank_of (R : realFieldType) (tolerance : R) (k : nat) (x : R) : Prop :=
+  `|k%:R - x| <= tolerance * k%:R \/ is_ceil k x /\ forall n : nat, tolerance * n%:R < `|n%:R - x|.
+(* The tolerance is 0 unless eps is a float, which may differ slightly from the number that is meant. *)
+Record rank_case := Rank { rank_eps : Q; rank_tolerance : Q; rank_k : BinNums.N }.
+Definition rank_claim (R : realFieldType) (c : rank_case) : Prop :=
+  is_rank_of $(rank_tolerance c) (N.to_nat (rank_k c)) (2 / $(rank_eps c) : R).
 (* end bridge-rank *)
 
 Definition is_rank (eps : Q) (k : nat) : bool :=
   [&& less 0 eps, less ((whole k - 1) * eps) 2 & Qle_bool 2 (whole k * eps)].
-Definition is_rank_within (share eps : Q) (n : nat) : bool :=
+Definition is_rank_within (tolerance eps : Q) (n : nat) : bool :=
   let k := whole n in
-  [&& Qle_bool 0 share, Qle_bool share 1, less 0 eps
-    & is_near (share * (k * eps)) (k * eps) 2 || [&& is_rank eps n,
-        less (share * (k * eps)) (k * eps - 2)
-        & less (share * ((k - 1) * eps)) (2 - (k - 1) * eps)]]%Q.
+  [&& Qle_bool 0 tolerance, Qle_bool tolerance 1, less 0 eps
+    & is_near (tolerance * (k * eps)) (k * eps) 2 || [&& is_rank eps n,
+        less (tolerance * (k * eps)) (k * eps - 2)
+        & less (tolerance * ((k - 1) * eps)) (2 - (k - 1) * eps)]]%Q.
 Definition rank_ok (c : rank_case) : bool :=
-  is_rank_within (rank_share c) (rank_eps c) (N.to_nat (rank_k c)).
+  is_rank_within (rank_tolerance c) (rank_eps c) (N.to_nat (rank_k c)).
 
 Lemma is_rank_sound (R : realFieldType) eps k : is_rank eps k -> 0 < $eps :> R /\ is_ceil k (2 / $eps : R).
 Proof.
@@ -193,8 +194,8 @@ move=> /and3P [/(to_lt R) e0 /(to_lt R) k1]; rewrite -(to_le R); rewrite !comput
 by split=> //; split; [rewrite ltr_pdivl_mulr | rewrite ler_pdivr_mulr].
 Qed.
 
-Lemma is_rank_within_sound (R : realFieldType) share eps k : is_rank_within share eps k ->
-  0 < $eps :> R /\ is_rank_of $share k (2 / $eps : R).
+Lemma is_rank_within_sound (R : realFieldType) tolerance eps k : is_rank_within tolerance eps k ->
+  0 < $eps :> R /\ is_rank_of $tolerance k (2 / $eps : R).
 Proof.
 case/and4P; rewrite -!(to_le R) => s0 s1 /(to_lt R) e0; rewrite !zero one in s0 s1 e0 *.
 set x : R := 2 / $eps; have xe : x * $eps = 2 by rewrite divfK ?gt_eqF.
@@ -214,11 +215,11 @@ by rewrite mulrBl mul1r ltr_subr_addr addrC -ltr_subr_addr.
 Qed.
 
 (* begin bridge-rank-sound *)
-Theorem rank_sound R c : rank_ok c -> rank_says R c.
+Theorem rank_sound R c : rank_ok c -> rank_claim R c.
 (* end bridge-rank-sound *)
 Proof. by move=> /(is_rank_within_sound R) []. Qed.
 
-(* For a share of 0 it is x rounded up. *)
+(* With the tolerance 0, k is x rounded up. *)
 (* begin bridge-rank-exact *)
 Theorem exact_rank (R : realFieldType) (k : nat) (x : R) : is_rank_of 0 k x -> is_ceil k x.
 (* end bridge-rank-exact *)
@@ -231,22 +232,22 @@ End Rank.
 (* Bias, sensitivity and error of a clipped mean. *)
 Section Clippings.
 (* begin bridge-clipping *)
-(* Intervals, one list a user; and what is said of them. *)
+(* Intervals, one list per user, and the results that are claimed for them. *)
 Record clipping_case := Clipping { clipping_counts : seq BinNums.N; clipping_U : Q; clipping_eps : Q;
   ends_low : seq (seq Q); ends_high : seq (seq Q);
-  said_bias : Q; said_printed : Q; said_sensitivity : Q; said_error : Q }.
-Definition clipping_says (R : realFieldType) (c : clipping_case) : Prop :=
+  claimed_bias : Q; claimed_printed : Q; claimed_sensitivity : Q; claimed_error : Q }.
+Definition clipping_claim (R : realFieldType) (c : clipping_case) : Prop :=
   let U : R := $(clipping_U c) in
   let a : dataset R (users (counts := clipping_counts c)) := fun l j => of_sample R (ends_low c) l j in
   let b : dataset R (users (counts := clipping_counts c)) := fun l j => of_sample R (ends_high c) l j in
   [/\ is_clipping U a b,
-      is_worst_case_bias U (clipped_mean a b) $(said_bias c),
-      printed_bias U a b = $(said_printed c),
-      is_sensitivity U (clipped_mean a b) $(said_sensitivity c)
-    & is_worst_case_error U $(clipping_eps c) (clipped_mean a b) $(said_error c)].
+      is_worst_case_bias U (clipped_mean a b) $(claimed_bias c),
+      printed_bias U a b = $(claimed_printed c),
+      is_sensitivity U (clipped_mean a b) $(claimed_sensitivity c)
+    & is_worst_case_error U $(clipping_eps c) (clipped_mean a b) $(claimed_error c)].
 (* end bridge-clipping *)
 
-(* What is computed of a user's samples, whose intervals are often all the same. *)
+(* Sums over a user's samples, whose intervals are often all the same. *)
 Definition same_interval (a b : seq Q) : bool := (size a <= 1)%N && (size b <= 1)%N.
 Definition end_of (s : seq Q) (j : nat) : Q := nth (last 0%Q s) s j.
 Definition of_samples (m : BinNums.N) (a b : seq Q) (f : Q -> Q -> Q) : Q :=
@@ -285,15 +286,15 @@ Let for_each (f : Q -> Q -> Q) : seq Q := [seq of_samples r.1 r.2.1 r.2.2 f | r 
 Let over (f : Q -> Q -> Q) : Q := add_all (for_each f).
 
 Definition clipping_ok : bool :=
-  let Nn := total counts in let W := (said_sensitivity c * Nn)%Q in
+  let Nn := total counts in let W := (claimed_sensitivity c * Nn)%Q in
   let widths := for_each (fun a b => b - a)%Q in
   [&& less 0 Nn, less 0 (clipping_eps c),
       all (fun r => all_samples r.1 r.2.1 r.2.2
         (fun a b => [&& Qle_bool 0 a, Qle_bool a b & Qle_bool b U])) of_users,
       all (Qle_bool ^~ W) widths, has (Qeq_bool ^~ W) widths,
-      Qeq_bool (said_bias c * Nn) (max (over (fun a _ => a)) (over (fun _ b => U - b)))%Q,
-      Qeq_bool (said_printed c * Nn) (over (fun a b => max a (U - b)))%Q
-    & Qeq_bool (said_error c) (said_bias c + said_sensitivity c / clipping_eps c)%Q].
+      Qeq_bool (claimed_bias c * Nn) (max (over (fun a _ => a)) (over (fun _ b => U - b)))%Q,
+      Qeq_bool (claimed_printed c * Nn) (over (fun a b => max a (U - b)))%Q
+    & Qeq_bool (claimed_error c) (claimed_bias c + claimed_sensitivity c / clipping_eps c)%Q].
 End Clippings.
 
 Lemma to_over (R : realFieldType) counts (s : nat -> BinNums.N * (seq Q * seq Q)) f :
@@ -307,10 +308,10 @@ by rewrite /= e to_samples.
 Qed.
 
 (* begin bridge-clipping-sound *)
-Theorem clipping_sound R c : clipping_ok c -> clipping_says R c.
+Theorem clipping_sound R c : clipping_ok c -> clipping_claim R c.
 (* end bridge-clipping-sound *)
 Proof.
-case: c => counts U eps low high bias printed sens error; rewrite /clipping_ok /clipping_says /=.
+case: c => counts U eps low high bias printed sens error; rewrite /clipping_ok /clipping_claim /=.
 set a : dataset R _ := fun l j => of_sample _ low _ _; set b : dataset R _ := fun l j => of_sample _ high _ _.
 rewrite !entriesE !zip_map; set s := fun l => (nth 0%num counts l, _).
 have s1 l : (s l).1 = nth 0%num counts l by [].
@@ -340,26 +341,26 @@ rewrite (quotient _ _ printedE) /printed_bias (to_over _ _ s1); congr (_ / _).
 by apply: eq_bigr => l _; apply: eq_bigr => j _; rewrite to_max toS.
 Qed.
 
-(* The same intervals in doubles. *)
+(* Results in doubles for the same intervals. *)
 (* begin bridge-rounded *)
-Definition roundings : Q := 1 # 2^48.
+Definition rounded_tolerance : Q := 1 # 2^48.
 Record rounded_case := Rounded { in_fractions : clipping_case; rounded_bias : Q;
   rounded_printed : Q; rounded_sensitivity : Q; rounded_error : Q }.
-Definition rounded_says (R : realFieldType) (c : rounded_case) : Prop :=
-  let x := in_fractions c in let near y x : Prop := `|$y - $x| <= $roundings * $x :> R in
-  clipping_says R x /\
-  [/\ near (rounded_bias c) (said_bias x), near (rounded_printed c) (said_printed x),
-      near (rounded_sensitivity c) (said_sensitivity x) & near (rounded_error c) (said_error x)].
+Definition rounded_claim (R : realFieldType) (c : rounded_case) : Prop :=
+  let x := in_fractions c in let near y x : Prop := `|$y - $x| <= $rounded_tolerance * $x :> R in
+  clipping_claim R x /\
+  [/\ near (rounded_bias c) (claimed_bias x), near (rounded_printed c) (claimed_printed x),
+      near (rounded_sensitivity c) (claimed_sensitivity x) & near (rounded_error c) (claimed_error x)].
 (* end bridge-rounded *)
 
 Definition rounded_ok (c : rounded_case) : bool :=
-  let x := in_fractions c in let near y x := is_near (roundings * x) y x in
+  let x := in_fractions c in let near y x := is_near (rounded_tolerance * x) y x in
   clipping_ok x &&
-  [&& near (rounded_bias c) (said_bias x), near (rounded_printed c) (said_printed x),
-      near (rounded_sensitivity c) (said_sensitivity x) & near (rounded_error c) (said_error x)].
+  [&& near (rounded_bias c) (claimed_bias x), near (rounded_printed c) (claimed_printed x),
+      near (rounded_sensitivity c) (claimed_sensitivity x) & near (rounded_error c) (claimed_error x)].
 
 (* begin bridge-rounded-sound *)
-Theorem rounded_sound R c : rounded_ok c -> rounded_says R c.
+Theorem rounded_sound R c : rounded_ok c -> rounded_claim R c.
 (* end bridge-rounded-sound *)
 Proof.
 case/andP => /(clipping_sound R) ok /and4P [b p d e]; split=> //.
@@ -369,23 +370,23 @@ Qed.
 (* The best clipping. *)
 Section Optimal.
 (* begin bridge-optimal *)
-(* The rank, the threshold, the intervals, one a user, and the smallest worst-case error. *)
+(* The rank, the threshold, the intervals, one per user, and the smallest worst-case error. *)
 Record optimal_case := Optimal { optimal_counts : seq BinNums.N; optimal_U : Q; optimal_eps : Q;
-  said_rank : BinNums.N; said_threshold : Q; said_low : seq Q; said_high : seq Q; said_optimum : Q }.
-Definition optimal_says (R : realFieldType) (c : optimal_case) : Prop :=
+  claimed_rank : BinNums.N; claimed_threshold : Q; claimed_low : seq Q; claimed_high : seq Q; claimed_optimum : Q }.
+Definition optimal_claim (R : realFieldType) (c : optimal_case) : Prop :=
   let m := users (counts := optimal_counts c) in
-  let U : R := $(optimal_U c) in let eps : R := $(optimal_eps c) in let T : R := $(said_threshold c) in
-  let a : dataset R m := fun l _ => of_user R (said_low c) l in
-  let b : dataset R m := fun l _ => of_user R (said_high c) l in
-  [/\ is_ceil (N.to_nat (said_rank c)) (2 / eps) /\ T = v m U (N.to_nat (said_rank c)),
+  let U : R := $(optimal_U c) in let eps : R := $(optimal_eps c) in let T : R := $(claimed_threshold c) in
+  let a : dataset R m := fun l _ => of_user R (claimed_low c) l in
+  let b : dataset R m := fun l _ => of_user R (claimed_high c) l in
+  [/\ is_ceil (N.to_nat (claimed_rank c)) (2 / eps) /\ T = v m U (N.to_nat (claimed_rank c)),
       forall l j, a l j = sym_lo U T j /\ b l j = sym_hi U T j,
-      is_worst_case_error U eps (clipped_mean (sym_lo U T) (@sym_hi R _ m U T)) $(said_optimum c),
-      is_worst_case_error U eps (clipped_mean a b) $(said_optimum c)
+      is_worst_case_error U eps (clipped_mean (sym_lo U T) (@sym_hi R _ m U T)) $(claimed_optimum c),
+      is_worst_case_error U eps (clipped_mean a b) $(claimed_optimum c)
     & forall (g : estimator R m) beta delta, (forall x, in_range U x -> `|mean x - g x| <= beta) ->
-        sensitivity_at_most U g delta -> $(said_optimum c) <= beta + delta / eps].
+        sensitivity_at_most U g delta -> $(claimed_optimum c) <= beta + delta / eps].
 (* end bridge-optimal *)
 
-(* The number of samples of each user, and both ends. *)
+(* The number of samples of each user, and both ends of the interval. *)
 Definition users_ends (counts : seq BinNums.N) (low high : seq Q) : seq (Q * (Q * Q)) :=
   let L := size counts in zip (sizes_of L counts) (zip (entries 0%Q L low) (entries 0%Q L high)).
 
@@ -398,13 +399,13 @@ Qed.
 
 Definition optimal_ok (c : optimal_case) : bool :=
   let counts := optimal_counts c in let L := size counts in
-  let U := optimal_U c in let eps := optimal_eps c in let T := said_threshold c in
+  let U := optimal_U c in let eps := optimal_eps c in let T := claimed_threshold c in
   let middle m := ((U * m - T) / (2 * m))%Q in let end_ m := ((U * m + T) / (2 * m))%Q in
-  [&& Qle_bool 0 U, less 0 (total counts), is_rank eps (N.to_nat (said_rank c)),
-      Qeq_bool T (U * size_of (in_order counts) (N.to_nat (said_rank c)).-1)%Q,
+  [&& Qle_bool 0 U, less 0 (total counts), is_rank eps (N.to_nat (claimed_rank c)),
+      Qeq_bool T (U * size_of (in_order counts) (N.to_nat (claimed_rank c)).-1)%Q,
       all (fun r => Qeq_bool r.2.1 (max (middle r.1) 0)
-                 && Qeq_bool r.2.2 (min (end_ r.1) U)) (users_ends counts (said_low c) (said_high c))
-    & Qeq_bool (said_optimum c * total counts)
+                 && Qeq_bool r.2.2 (min (end_ r.1) U)) (users_ends counts (claimed_low c) (claimed_high c))
+    & Qeq_bool (claimed_optimum c * total counts)
         (add_all [seq max ((U * m - T) / 2) 0 | m <- sizes_of L counts] + T / eps)%Q].
 
 Lemma same_error (R : realFieldType) L (m : 'I_L -> nat) (U eps e : R) (g h : estimator R m) :
@@ -416,10 +417,10 @@ by split=> [|t u tr ur tu]; [exists y, z; split; rewrite -?gh | rewrite -!gh; ex
 Qed.
 
 (* begin bridge-optimal-sound *)
-Theorem optimal_sound R c : optimal_ok c -> optimal_says R c.
+Theorem optimal_sound R c : optimal_ok c -> optimal_claim R c.
 (* end bridge-optimal-sound *)
 Proof.
-case: c => counts U eps k T low high E; rewrite /optimal_ok /optimal_says /=.
+case: c => counts U eps k T low high E; rewrite /optimal_ok /optimal_claim /=.
 case/and5P; rewrite -(to_le R) => U0 N0 kc /(to_eq R) TE /andP [ends /(to_eq R) EE].
 have [e0 {}kc] := is_rank_sound R kc; have Npos := @some_sample counts R N0.
 set m := users (counts := counts) in Npos *; set a : dataset R m := fun l _ => _; set b : dataset R m := fun l _ => _.
@@ -443,20 +444,20 @@ Qed.
    results, which may be rounded. *)
 Definition ulp : Q := 1 # 2^52.
 Record floats_case := Floats { floats_counts : seq BinNums.N; floats_U : Q; floats_eps : Q;
-  floats_share : Q; floats_rank : BinNums.N; floats_threshold : Q; floats_low : seq Q;
+  floats_tolerance : Q; floats_rank : BinNums.N; floats_threshold : Q; floats_low : seq Q;
   floats_high : seq Q; floats_optimum : Q }.
-Definition floats_says (R : realFieldType) (c : floats_case) : Prop :=
+Definition floats_claim (R : realFieldType) (c : floats_case) : Prop :=
   let m := users (counts := floats_counts c) in let k := N.to_nat (floats_rank c) in
   let U : R := $(floats_U c) in let eps : R := $(floats_eps c) in let u : R := $ulp in
   let T := v m U k in let E := E_OPT m U eps in
-  [/\ is_rank_of $(floats_share c) k (2 / eps),
+  [/\ is_rank_of $(floats_tolerance c) k (2 / eps),
       `|$(floats_threshold c) - T| <= u * T,
       forall l (j : 'I_(m l)), `|of_user R (floats_low c) l - sym_lo U T j| <= u * U
         /\ `|of_user R (floats_high c) l - sym_hi U T j| <= u * U
     & `|$(floats_optimum c) - E| <= u * E].
 (* end bridge-floats *)
 
-(* M (x), for counts in order. *)
+(* H (x), the sum of the x largest counts, for counts in descending order. *)
 Fixpoint most (x : Q) (s : seq BinNums.N) : Q :=
   if s is m :: s' then (min 1 (max 0 x) * inject_Z (Z.of_N m) + most (x - 1) s')%Q else 0%Q.
 
@@ -466,7 +467,7 @@ Definition floats_ok (c : floats_case) : bool :=
   let T := (U * size_of (in_order counts) (N.to_nat (floats_rank c)).-1)%Q in
   let E := (U / (2 * total counts) * most (2 / eps) (in_order counts))%Q in
   let middle m := ((U * m - T) / (2 * m))%Q in let end_ m := ((U * m + T) / (2 * m))%Q in
-  [&& is_rank_within (floats_share c) eps (N.to_nat (floats_rank c)),
+  [&& is_rank_within (floats_tolerance c) eps (N.to_nat (floats_rank c)),
       is_near (ulp * T) (floats_threshold c) T,
       all (fun r => is_near (ulp * U) r.2.1 (max (middle r.1) 0)
                  && is_near (ulp * U) r.2.2 (min (end_ r.1) U))
@@ -483,16 +484,16 @@ by apply: eq_bigr => i _; rewrite -[X in _ - X - _]/(1%:R) -addrA -opprD -natrD.
 Qed.
 
 (* begin bridge-floats-sound *)
-Theorem floats_sound R c : floats_ok c -> floats_says R c.
+Theorem floats_sound R c : floats_ok c -> floats_claim R c.
 (* end bridge-floats-sound *)
 Proof.
-case: c => counts U eps share k T low high E; rewrite /floats_ok /floats_says /=.
+case: c => counts U eps tolerance k T low high E; rewrite /floats_ok /floats_claim /=.
 case/and5P => /(is_rank_within_sound R) [e0 kc] /(to_within R) TE ends N0 /(to_within R) EE.
 set T' := (U * size_of _ _)%Q in TE ends; set E' := (_ * most _ _)%Q in EE.
 have T'E : $T' = v (users (counts := counts)) $U (N.to_nat k) :> R.
   by rewrite toM to_size /v nth_in_order.
 have E'E : $E' = E_OPT (users (counts := counts)) $U $eps :> R.
-  rewrite toM to_div toM to_total to_most /E_OPT /M size_sort; congr (_ / _ * _).
+  rewrite toM to_div toM to_total to_most /E_OPT /sum_of_largest size_sort; congr (_ / _ * _).
   by apply: eq_bigr => i _; rewrite to_div two nth_in_order.
 move: T' E' T'E E'E TE EE ends => T' E' T'E E'E; rewrite !toM T'E E'E => TE EE ends; split=> // l j.
 have /andP [/(to_within R) /= lo /(to_within R) /= hi] := all_rows ends l.
@@ -503,34 +504,34 @@ End Optimal.
 (* Multipliers. *)
 Section Multipliers.
 (* begin bridge-multipliers *)
-(* A point of the linear program with multipliers, and by how much each condition is said to fail. *)
+(* A point of the linear program with multipliers, and the claimed amounts by which the conditions fail. *)
 Record multipliers_case := Multipliers { program_counts : seq BinNums.N; program_U : Q; program_eps : Q;
-  said_alpha : seq Q; said_width : Q; said_lambda : seq Q; said_mu : seq Q; said_lambdaS : Q;
-  said_residuals : seq Q }.
+  claimed_alpha : seq Q; claimed_width : Q; claimed_lambda : seq Q; claimed_mu : seq Q; claimed_lambdaS : Q;
+  claimed_residuals : seq Q }.
 Definition satisfies (R : realFieldType) (c : multipliers_case) : Prop :=
   let m := users (counts := program_counts c) in
-  let alpha (l : 'I_(size (program_counts c))) := of_user R (said_alpha c) l in
-  feasible m $(program_U c) alpha $(said_width c)
-  /\ KKT m $(program_U c) $(program_eps c) alpha $(said_width c) (fun l => of_user R (said_lambda c) l)
-       (fun l => of_user R (said_mu c) l) $(said_lambdaS c).
-(* Of the point of Theorem III.1: all is satisfied, and it is a minimiser. *)
-Definition multipliers_says (R : realFieldType) (c : multipliers_case) : Prop :=
+  let alpha (l : 'I_(size (program_counts c))) := of_user R (claimed_alpha c) l in
+  feasible m $(program_U c) alpha $(claimed_width c)
+  /\ KKT m $(program_U c) $(program_eps c) alpha $(claimed_width c) (fun l => of_user R (claimed_lambda c) l)
+       (fun l => of_user R (claimed_mu c) l) $(claimed_lambdaS c).
+(* For the point of Theorem III.1: all conditions hold, and it is a minimiser. *)
+Definition multipliers_claim (R : realFieldType) (c : multipliers_case) : Prop :=
   satisfies R c /\ minimiser (users (counts := program_counts c)) $(program_U c) $(program_eps c)
-    (fun l => of_user R (said_alpha c) l) $(said_width c).
-(* Of any point: no condition is said to fail exactly if all are satisfied. *)
-Definition residuals_says (R : realFieldType) (c : multipliers_case) : Prop :=
-  all (fun r => $r == 0 :> R) (said_residuals c) <-> satisfies R c.
+    (fun l => of_user R (claimed_alpha c) l) $(claimed_width c).
+(* For any point: all claimed amounts are 0 if and only if all conditions hold. *)
+Definition residuals_claim (R : realFieldType) (c : multipliers_case) : Prop :=
+  all (fun r => $r == 0 :> R) (claimed_residuals c) <-> satisfies R c.
 (* end bridge-multipliers *)
 
 Definition satisfied (c : multipliers_case) : bool :=
   let counts := program_counts c in let L := size counts in
-  let U := program_U c in let S := said_width c in
-  let of_users := entries 0%Q L in let lambda := of_users (said_lambda c) in
-  let users := zip (zip (sizes_of L counts) (of_users (said_alpha c)))
-    (zip lambda (of_users (said_mu c))) in
-  [&& Qle_bool 0 S, Qle_bool 0 (said_lambdaS c),
-      Qeq_bool (said_lambdaS c + add_all lambda) (1 / program_eps c)%Q,
-      Qeq_bool (said_lambdaS c * S) 0
+  let U := program_U c in let S := claimed_width c in
+  let of_users := entries 0%Q L in let lambda := of_users (claimed_lambda c) in
+  let users := zip (zip (sizes_of L counts) (of_users (claimed_alpha c)))
+    (zip lambda (of_users (claimed_mu c))) in
+  [&& Qle_bool 0 S, Qle_bool 0 (claimed_lambdaS c),
+      Qeq_bool (claimed_lambdaS c + add_all lambda) (1 / program_eps c)%Q,
+      Qeq_bool (claimed_lambdaS c * S) 0
     & all (fun l => let: ((m, alpha), (lambda, mu)) := l in
         let excess := (U * m - 2 * alpha - S)%Q in
         [&& Qle_bool excess 0, Qle_bool 0 alpha, Qle_bool 0 lambda, Qle_bool 0 mu
@@ -538,7 +539,7 @@ Definition satisfied (c : multipliers_case) : bool :=
             & Qeq_bool (mu * alpha) 0]]) users].
 Definition multipliers_ok (c : multipliers_case) : bool := satisfied c.
 Definition residuals_ok (c : multipliers_case) : bool :=
-  all (fun r => Qeq_bool r 0) (said_residuals c) == satisfied c.
+  all (fun r => Qeq_bool r 0) (claimed_residuals c) == satisfied c.
 
 Lemma eq_to (R : realFieldType) x y : Qeq_bool x y = ($x == $y :> R).
 Proof.
@@ -577,20 +578,20 @@ by apply/and3P; split; apply/eqP; [exact: lam_mu | exact: s1 | exact: s2].
 Qed.
 
 (* begin bridge-multipliers-sound *)
-Theorem multipliers_sound R c : multipliers_ok c -> multipliers_says R c.
+Theorem multipliers_sound R c : multipliers_ok c -> multipliers_claim R c.
 (* end bridge-multipliers-sound *)
 Proof. by move=> /(satisfiedP R) good; split=> //; case: good => feas kkt; exact: thm_kkt feas kkt. Qed.
 
 (* begin bridge-residuals-sound *)
-Theorem residuals_sound R c : residuals_ok c -> residuals_says R c.
+Theorem residuals_sound R c : residuals_ok c -> residuals_claim R c.
 (* end bridge-residuals-sound *)
 Proof.
-rewrite /residuals_ok (eq_all (eq_to R ^~ _)) => /eqP e; rewrite /residuals_says.
+rewrite /residuals_ok (eq_all (eq_to R ^~ _)) => /eqP e; rewrite /residuals_claim.
 by rewrite -satisfiedP -e.
 Qed.
 End Multipliers.
 
-(* Bounds of exp (- x) for x = n / d, by squaring one of exp (- x / 2^h) h times, in whole numbers of which
+(* Bounds on exp (- x) for x = n / d, by squaring one on exp (- x / 2^h) h times, in whole numbers of which
    2^bits stand for 1. *)
 Section Bounds.
 Local Open Scope coqZ.
@@ -598,7 +599,7 @@ Definition unit : Z := 2 ^ 104.
 Definition product (bits a b : Z) : Z := Z.shiftr (a * b) bits.
 Definition low_square (bits a : Z) : Z := product bits a a.
 Definition high_square (a : Z) : Z := product 104 a a + 1.
-(* Bounds of the powers of a number, from one of it. *)
+(* Bounds on the powers of a number, from a bound on the number. *)
 Definition low_step (a b : Z) : Z := product 104 b a.
 Definition high_step (a b : Z) : Z := product 104 b a + 1.
 Definition low_power (a : Z) (n : nat) : Z := iter n (low_step a) unit.
@@ -735,17 +736,17 @@ Qed.
 (* AKMV's error on a dataset. *)
 Section Akmv.
 (* begin bridge-akmv *)
-(* Users' sums, and a double that is said to be the error: it is, but for a share of 10^-11 of it that is
-   left to rounding.  The exponential is any function that is one. *)
+(* Users' sums, and a double that is claimed to be AKMV's error.  It is, up to a relative error of 10^-11
+   for rounding.  `exp` is any exponential function. *)
 Definition rounding : Q := 1 # 100000000000.
 Record akmv_case := Akmv { akmv_counts : seq BinNums.N; akmv_U : Q; akmv_eps : Q;
-  akmv_share : Q; akmv_sums : seq Q; akmv_rank : BinNums.N; said_akmv : Q }.
-Definition akmv_says (R : realFieldType) (c : akmv_case) : Prop :=
+  akmv_tolerance : Q; akmv_sums : seq Q; akmv_rank : BinNums.N; claimed_akmv : Q }.
+Definition akmv_claim (R : realFieldType) (c : akmv_case) : Prop :=
   let m := users (counts := akmv_counts c) in
-  let U : R := $(akmv_U c) in let eps : R := $(akmv_eps c) in let y : R := $(said_akmv c) in
+  let U : R := $(akmv_U c) in let eps : R := $(akmv_eps c) in let y : R := $(claimed_akmv c) in
   let s (l : 'I_(size (akmv_counts c))) := of_user R (akmv_sums c) l in
   let k := N.to_nat (akmv_rank c) in
-  [/\ is_rank_of $(akmv_share c) k (2 / eps), forall l, 0 <= s l <= U * (m l)%:R
+  [/\ is_rank_of $(akmv_tolerance c) k (2 / eps), forall l, 0 <= s l <= U * (m l)%:R
     & forall exp : R -> R, is_exponential exp ->
         let error := akmv_error m s (v m U 1) eps (exp (- (eps / 4))) k in
         y * (1 - $rounding) <= error <= y * (1 + $rounding)].
@@ -760,7 +761,8 @@ Let k := N.to_nat (akmv_rank c).
 Let top : Q := akmv_U c * size_of (in_order counts) 0.
 Let ordered : seq Q := top :: sort (fun x y => Qle_bool y x) [seq s l | l <- iota 0 L].
 Let end_ (n : nat) : Q := nth 0%Q ordered n.
-(* For powers that are given in whole numbers, of which `unit` stand for 1, and so for weights. *)
+(* The weight of a cell, times `unit`, from powers that are given in whole numbers of which `unit` stand for
+   1. *)
 Let weight (power : nat -> Z) (n : nat) : Q :=
   ((end_ n - end_ n.+1) * inject_Z (power (n - k + (k - n))%nat))%Q.
 Let user_sums : seq Q := entries 0%Q L (akmv_sums c).
@@ -771,7 +773,7 @@ Definition middles : seq Q := [seq middle n | n <- iota 0 L.+1].
 Definition weighed (ms : seq Q) (power : nat -> Z) : Q :=
   sum L.+1 (fun n => weight power n * nth 0 ms n)%Q.
 
-(* Powers are computed once, one from the other. *)
+(* Powers are computed once, each from the one before. *)
 Definition powers (step : Z -> Z) : nat -> Z :=
   let s := traject step unit (L + k).+1 in fun n => nth Z0 s n.
 
@@ -793,16 +795,16 @@ Proof.
 congr add_all; apply/eq_in_map => n; rewrite mem_iota ltnS => /= nL; by rewrite /weight nth_powers.
 Qed.
 
-(* Bounds of exp (- (eps / 4)). *)
+(* Bounds on exp (- (eps / 4)). *)
 Definition quarter : Z := Zpos (4 * Qden eps).
 Definition low_q : Z := low_exp 104 50 (Qnum eps) quarter.
 Definition high_q : Z := high_exp (Qnum eps) quarter.
 
 Definition akmv_ok : bool :=
   let q := low_q in let q' := high_q in
-  let low := powers (low_step q) in let high := powers (high_step q') in let y := said_akmv c in
+  let low := powers (low_step q) in let high := powers (high_step q') in let y := claimed_akmv c in
   let weighed := weighed middles in
-  [&& less 0 (total counts), less 0 (akmv_U c), is_rank_within (akmv_share c) eps k,
+  [&& less 0 (total counts), less 0 (akmv_U c), is_rank_within (akmv_tolerance c) eps k,
       Z.leb (Qnum eps) (quarter * 2 ^ 50), Z.leb 0 q && Z.leb 0 q',
       every L (fun l => Qle_bool 0 (s l) && Qle_bool (s l) (akmv_U c * size_of counts l)),
       less 0 (weights low),
@@ -847,7 +849,7 @@ Proof. by rewrite /middle to_div toD !at_is /cell_mean /cell_lo /cell_hi !nth_su
 End Sound.
 End Akmv.
 
-(* A weighted mean of numbers from 0 on, where each weight lies between two. *)
+(* A weighted mean of nonnegative numbers, where each weight lies between two given ones. *)
 Lemma mean_between (R : realFieldType) n (w low high f : 'I_n -> R) (y z : R) :
   (forall i, 0 <= low i <= w i) -> (forall i, w i <= high i) -> (forall i, 0 <= f i) ->
   0 < \sum_i low i -> 0 <= y ->
@@ -872,14 +874,14 @@ Qed.
 
 
 (* begin bridge-akmv-sound *)
-Theorem akmv_sound R c : akmv_ok c -> akmv_says R c.
+Theorem akmv_sound R c : akmv_ok c -> akmv_claim R c.
 (* end bridge-akmv-sound *)
 Proof.
-(* The error is a weighed mean over the cells, of numbers from 0 on.  Powers of exp (- eps / 4) are enclosed
-   by whole numbers, so each weight lies between two that are computed, and so does the mean. *)
-rewrite /akmv_ok /akmv_says /= !weights_powers !weighed_powers.
+(* The error is a weighted mean over the cells of nonnegative numbers.  Powers of exp (- eps / 4) are
+   enclosed by whole numbers, so each weight lies between two that are computed, and so does the mean. *)
+rewrite /akmv_ok /akmv_claim /= !weights_powers !weighed_powers.
 set low := fun n => iter n (low_step _) unit; set high := fun n => iter n (high_step _) unit.
-set counts := akmv_counts c; set eps := akmv_eps c; set y := said_akmv c; set k := N.to_nat _.
+set counts := akmv_counts c; set eps := akmv_eps c; set y := claimed_akmv c; set k := N.to_nat _.
 set m := users (counts := counts).
 case/and5P => N0 /(to_lt R) U0 /(is_rank_within_sound R) [e0 kc] small.
 case/and5P => /andP [/Z.leb_le q0 /Z.leb_le q0'] range /(to_lt R) W0 y0 /andP [le_y le_z].
@@ -943,7 +945,7 @@ apply: (mean_between (low := w low) (high := w high)).
 by move: le_z; rewrite Wsum Fsum mulrA (ler_pmul2r u0).
 Qed.
 
-(* Many cases at once: which of them a check refuses, and what it means that it refuses none. *)
+(* Many cases at once: the numbers of those that a check refuses; if there are none, all claims hold. *)
 Definition refused (T : Type) (ok : T -> bool) (cases : seq T) : seq nat :=
   [seq i.1 | i <- zip (iota 0 (size cases)) cases & ~~ ok i.2].
 

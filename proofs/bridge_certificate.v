@@ -12,20 +12,21 @@ Delimit Scope N_scope with num.
 Delimit Scope Z_scope with coqZ.
 
 (* begin bridge-certificate *)
-(* A collection and its floor; then what proves it, in whole numbers.  The block of each of the first users,
-   the group of each block, how many users each block of a group has, and at which levels it can stand, in
-   parts U / unit; for each dataset the level of each block, and its weight; for numbers of users d, what
-   exp (d eps) is at most, in parts 2^-60; and for two datasets the loads at some means. *)
+(* A collection and its floor, then the certificate in whole numbers: the block of each of the first users;
+   the group of each block; for each group, how many users one of its blocks has, and at which levels it can
+   stand, in units of U / unit; for each dataset, the level of each block, and the weight of the dataset;
+   for some numbers of users d, an upper bound on exp (d eps), in units of 2^-60; and for pairs of datasets,
+   the loads at some means. *)
 Record certificate_case := Certificate { floor_counts : seq BinNums.N; floor_U : Q; floor_eps : Q;
-  said_floor : Q;
+  claimed_floor : Q;
   floor_blocks : seq BinNums.N; floor_groups : seq BinNums.N; floor_sizes : seq BinNums.N;
   floor_unit : BinNums.N; floor_levels : seq (seq BinNums.N); floor_stands : seq (seq BinNums.N);
   floor_weights : seq BinNums.N; floor_factors : seq (BinNums.N * BinNums.N);
   floor_load_unit : BinNums.N;
   floor_loads : seq (BinNums.N * BinNums.N * seq (BinNums.N * BinNums.N)) }.
-Definition certificate_says (R : realFieldType) (c : certificate_case) : Prop :=
+Definition certificate_claim (R : realFieldType) (c : certificate_case) : Prop :=
   forall exp : R -> R, is_exponential exp ->
-  minimax_risk_at_least (users (counts := floor_counts c)) $(floor_U c) (exp $(floor_eps c)) $(said_floor c).
+  minimax_risk_at_least (users (counts := floor_counts c)) $(floor_U c) (exp $(floor_eps c)) $(claimed_floor c).
 (* end bridge-certificate *)
 
 (* Sums of whole numbers in lists. *)
@@ -64,8 +65,9 @@ Definition mean_in (t : seq (seq nat)) : Z :=
 Definition factor_of (a : nat) : option BinNums.N :=
   if [seq f.2 | f <- floor_factors c & N.to_nat f.1 == a] is f :: _ then Some f else None.
 
-(* The loads with their factors; what a dataset pays for its loads, and is paid for those of others; the cost
-   at a mean, and the least one. *)
+(* with_factors: the loads with their factors. paid: the loads of dataset i, which add to its cost; owed:
+   those of other datasets on i, times their factors, which reduce it. cost: the cost at one mean; least:
+   the smallest one over the means. *)
 Definition row := (BinNums.N * BinNums.N * seq (BinNums.N * BinNums.N))%type.
 Definition with_factors (n : seq nat) (ts : seq (seq (seq nat))) : seq (row * option BinNums.N) :=
   [seq (r, factor_of (apart_in n (nth [::] ts (N.to_nat r.1.1)) (nth [::] ts (N.to_nat r.1.2))))
@@ -103,7 +105,7 @@ Definition factors_ok : bool := all (fun f =>
 Definition certificate_ok : bool :=
   [&& less 0 (floor_U c), less 0 (total counts), less 0 (floor_eps c), (nU <= size counts)%N
     & [&& N.ltb 0 (floor_unit c), Z.ltb 0 all_weights, blocks_ok, stands_ok
-    & [&& rows_ok, factors_ok & Qeq_bool (said_floor c *
+    & [&& rows_ok, factors_ok & Qeq_bool (claimed_floor c *
         (inject_Z all_weights * inject_Z (Z.of_N (floor_unit c)) * inject_Z fixed) * total counts)
       (floor_U c * inject_Z all_least)]]].
 End Check.
@@ -216,7 +218,7 @@ rewrite /apart /apart_in -sum_ord; apply: eq_bigr => g _; congr (_ * (_ - _))%N.
 by rewrite -sum_ord; apply: eq_bigr => v _; rewrite !lookE.
 Qed.
 
-(* Of the users, only the first have blocks. *)
+(* Only the first nU users have blocks. *)
 Let in_blocks (F : nat -> nat) (b : 'I_nB) :
   (\sum_(l | block l == Some b) F l = sumn [seq F l | l <- iota 0 nU & in_block c l == b])%N.
 Proof.
@@ -236,7 +238,8 @@ rewrite /samples_in (in_blocks (fun l => count counts l)) /samples_of; elim: [se
 by rewrite N2Nat.inj_add.
 Qed.
 
-(* The loads in the field: those of c and d at a mean y, and what a row says there. *)
+(* The loads as members of the field: `part` is what one row gives at a mean y, `load` the sum over the rows
+   of two datasets. *)
 Let part (r : row) (y : R) : R :=
   \sum_(e <- r.2) if pace * (N.to_nat e.1)%:R == y then pace * lu * (N.to_nat e.2)%:R else 0.
 Let load (d e : 'I_nK) (y : R) : R :=
@@ -391,7 +394,7 @@ by rewrite mulrCA; apply: ler_wpmul2l; [exact: ler0n | rewrite mulrC].
 Qed.
 
 (* begin bridge-certificate-sound *)
-Theorem certificate_sound R c : certificate_ok c -> certificate_says R c.
+Theorem certificate_sound R c : certificate_ok c -> certificate_claim R c.
 (* end bridge-certificate-sound *)
 Proof.
 move=> ok exp is_exp; case/and5P: ok => /(to_lt R) U0 some_samples /(to_lt R) e0 users_ok.

@@ -7,7 +7,7 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Clipping moves z by what lies beyond K. *)
+(* Clipping moves z by at most the amount by which |z| exceeds K. *)
 Lemma clip_off (R : realFieldType) (K z : R) : 0 <= K -> `|z - clip (- K) K z| <= Num.max (`|z| - K) 0.
 Proof. by move=> K0; rewrite /clip; case: (ger0P z) => h; rewrite ler_norml; minmax; linear. Qed.
 
@@ -23,7 +23,7 @@ Definition centred_bias (c : R) : R :=
 Definition centred_sensitivity (c : R) : R :=
   (Num.min (S / 2) (c * m_star%:R) + Num.min (S / 2) ((U - c) * m_star%:R)) / N.
 Definition guarantee (c : R) : R := centred_bias c + centred_sensitivity c / eps.
-(* The share of the samples held by users of whom more than S / 2 can come. *)
+(* The share of the samples that belongs to users with U m_l > S / 2. *)
 Definition kappa : R := (\sum_(l | S / 2 < U * (m l)%:R) m l)%:R / N.
 (* end def-centre *)
 
@@ -48,7 +48,7 @@ Let bias_middle : centred_bias (U / 2) = A (U / 2) / N.
 Proof. by rewrite bias_is middle maxxx. Qed.
 
 (* begin prp-centre-guarantee *)
-(* (1) *)
+(* (1) Worst-case bias, sensitivity and worst-case error of clipping around c. *)
 Theorem centre_guarantee (c : R) : 0 <= c <= U ->
   [/\ is_worst_case_bias U (@one_line R L m c S) (centred_bias c),
       is_sensitivity U (@one_line R L m c S) (centred_sensitivity c)
@@ -144,7 +144,7 @@ apply: ler_sum => l _; rewrite maxr_pmull // mul0r mulrBl [N * D]mulrC mulfK ?gt
 Qed.
 
 (* begin prp-centre-off *)
-(* (3) A centre off the middle costs at most what it is off, for the users who can be clipped. *)
+(* (3) A centre off the middle costs at most kappa times its distance from the middle, where kappa <= 1. *)
 Theorem centre_off (c : R) : 0 <= c <= U ->
   guarantee c <= guarantee (U / 2) + kappa * `|c - U / 2| /\ kappa <= 1.
 (* end prp-centre-off *)
@@ -170,7 +170,8 @@ by rewrite le_maxl (off c) // (off (U - c)).
 Qed.
 
 (* begin prp-centre-dataset *)
-(* (4) On one dataset; and where all averages are close to the centre, only the noise is left. *)
+(* (4) On one dataset the bias is at most this.  If every user's average is within S / (2 m_l) of the
+   centre, there is no bias, and the mean absolute error is that of the noise. *)
 Theorem centre_dataset (c : R) (x : dataset R m) : 0 <= c <= U -> in_range U x ->
   `|mean x - one_line c S x| <= (\sum_l Num.max (`|user_sum x l - c * (m l)%:R| - S / 2) 0) / N
   /\ ((forall l, (0 < m l)%N -> `|user_sum x l / (m l)%:R - c| <= S / (2 * (m l)%:R)) ->

@@ -8,8 +8,8 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* The sum over all: finitely many laws, with a limit for each pair of them on how much more probable an
-   output may be, and prices for these limits. *)
+(* Finitely many laws.  Q c d bounds how much more probable an output is under c than under d, and the load
+   c d is the multiplier of this bound; priced adds them up. *)
 Section Prices.
 Variables (R : realFieldType) (K : finType) (f weight mu : K -> R) (Q : K -> K -> R) (load : K -> K -> R -> R).
 
@@ -55,7 +55,7 @@ by rewrite ger_addl.
 Qed.
 End Prices.
 
-(* Blocks in groups, each block at a level; there are two ways in which they may stand. *)
+(* Blocks in groups, each block at a level, in two arrangements a and a'. *)
 Section Matching.
 Variables (G V B : finType) (group : B -> G).
 
@@ -70,10 +70,10 @@ Variables a a' : B -> V.
 Definition agreeing (s : {perm B}) (g : G) (v : V) : nat :=
   #|[pred b | [&& group b == g, a b == v & a' (s b) == v]]|.
 
-(* The blocks of each group may be renamed so that at each level as many agree as can. *)
+(* The blocks of each group may be renamed so that at each level as many blocks agree as possible. *)
 Lemma matching : exists2 s, renames s & forall g v, (minn (standing a g v) (standing a' g v) <= agreeing s g v)%N.
 Proof.
-(* Take names with the most that agree.  If at some level one more could, exchange two names. *)
+(* Take a renaming by which the most blocks agree.  If at some level one more could, exchange two names. *)
 have k1 : renames 1 by apply/forallP => b; rewrite perm1.
 case: (arg_maxnP (fun s : {perm B} => #|[pred b | a b == a' (s b)]|) k1) => s ks most.
 exists s => // g v; rewrite leqNgt; apply/negP; rewrite leq_min => /andP [few few'].
@@ -97,7 +97,7 @@ by rewrite ab' (negbTE nb').
 Qed.
 End Matching.
 
-(* Many laws of one output, all alike. *)
+(* The mixture of finitely many laws with equal weights. *)
 Lemma mixture (R : realFieldType) (H : (R -> R) -> Prop) (I : finType) (A : pred I) (E : I -> (R -> R) -> R) :
   (0 < #|A|)%N -> (forall i, A i -> is_mean H (E i)) ->
   is_mean H (fun h => (\sum_(i | A i) E i h) / #|A|%:R).
@@ -120,10 +120,10 @@ Hypothesis U0 : 0 <= U.
 Hypothesis q1 : 1 < q.
 
 (* begin def-certificate *)
-(* Users stand in blocks, or in none: user l in the block b if block l = Some b.  Block b belongs to the
-   group `group b`, whose blocks have k (group b) users each, and can stand at levels v, at which the
-   samples of the block, all the same number, add up to level (group b) v.  In dataset c, block b
-   stands at the level stands c b.  `standing` counts them. *)
+(* Users are in blocks, or in none: user l in the block b if block l = Some b.  Block b belongs to the group
+   `group b`, whose blocks have k (group b) users each, and can stand at levels v, at which the samples of
+   the block, all the same number, add up to level (group b) v.  In dataset c, block b stands at the level
+   stands c b.  `standing` counts them. *)
 Variables (G V B K : finType) (group : B -> G) (block : 'I_L -> option B) (k : G -> nat).
 Variables (level : G -> V -> R) (stands : K -> B -> V).
 Definition blocks (g : G) : nat := #|[pred b | group b == g]|.
@@ -213,8 +213,8 @@ by rewrite sum_nat_const (eqP (forallP ks b)) -sizes.
 Qed.
 
 (* begin thm-certificate *)
-(* Whatever the weights, the loads at the means of the datasets, and the factors Q: what each dataset
-   costs at least, mu c, bounds the risk. *)
+(* For all weights, loads at the means of the datasets, and factors Q: if mu c is at most the cost of
+   dataset c at every mean, no private mechanism has a risk below (sum of mu) / (sum of the weights). *)
 Theorem thm_certificate (weight mu : K -> R) (load : K -> K -> R -> R) (Q : K -> K -> R) :
   (forall b, #|[pred l | block l == Some b]| = k (group b)) ->
   (forall b v, 0 <= level (group b) v <= U * (samples_in b)%:R) ->

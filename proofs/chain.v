@@ -1,7 +1,8 @@
-(* What a chain of datasets costs: a lower bound for every private mechanism and every statistic, and for
-   the mean. *)
+(* A chain of datasets gives a lower bound on the risk of every private mechanism, for every statistic, and
+   for the mean. *)
 (* Here are defined: mechanisms by their means (is_space, is_class, is_mean), is_private, risk_at_most and
-   minimax_risk_at_least for the mean, is_private_between and smallest_risk_at_least for every statistic. *)
+   minimax_risk_at_least for the mean, is_private_between and minimax_risk_between_at_least for every
+   statistic. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts frontier modulus.
 Set Implicit Arguments.
@@ -14,11 +15,11 @@ Section Mechanism.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
 (* begin mechanism *)
-(* A mechanism draws an output Y in T for each dataset x.  All that is used of it are means: E x h is
-   the mean of h Y.  They need be known only for functions h in a set H (it does not depend on how a
-   function is written) that is closed under sums and multiples, and has the constants; where Y is a
-   number, also the distances from points.  Means are linear and monotone, and that of 1 is 1.  So any
-   law is covered, discrete or not; if Y is a number, any with a finite mean distance. *)
+(* A mechanism draws an output Y in T for each dataset x.  Only means are used: E x h is the mean of h Y.
+   They need be known only for functions h in a set H (it does not depend on how a function is written) that
+   is closed under sums and multiples, and has the constants; where Y is a number, also the distances from
+   points.  Means are linear and monotone, and that of 1 is 1.  So any law is covered, discrete or not; if Y
+   is a number, any with a finite mean distance. *)
 Definition is_space (T : Type) (H : (T -> R) -> Prop) : Prop :=
   [/\ forall h h', H h -> (forall y, h y = h' y) -> H h', H (fun=> 1)
     & forall s h h', H h -> H h' -> H (fun y => s * h y + h' y)].
@@ -37,12 +38,12 @@ Definition risk_at_most (E : dataset R m -> (R -> R) -> R) (r : R) : Prop :=
 Definition minimax_risk_at_least (q b : R) : Prop :=
   forall H E r, is_class H -> (forall x, in_range U x -> is_mean H (E x)) -> is_private H q E ->
   risk_at_most E r -> b <= r.
-(* cosh eps and sinh eps, for q = exp eps. *)
-Definition cosh (q : R) : R := (q + q^-1) / 2.
-Definition sinh (q : R) : R := (q - q^-1) / 2.
+(* cosh (log q) and sinh (log q), so cosh eps and sinh eps for q = exp eps. *)
+Definition cosh_log (q : R) : R := (q + q^-1) / 2.
+Definition sinh_log (q : R) : R := (q - q^-1) / 2.
 (* end mechanism *)
 
-(* The function 0 has the mean 0, so that means of functions from 0 on are from 0 on. *)
+(* The function 0 has the mean 0, so means of nonnegative functions are nonnegative. *)
 Lemma space_scale (T : Type) (H : (T -> R) -> Prop) a h : is_space H -> H h -> H (fun y => a * h y).
 Proof.
 case=> ext H1 lin Hh; apply: (ext (fun y => a * h y + (-1 * 1 + 1))); last by move=> y; linear.
@@ -105,7 +106,7 @@ move=> U0 H E r [sH Habs] mE _ risk; have xr : @in_range R L m U (fun _ _ => 0).
 by apply: le_trans (risk _ xr); apply: (mean_ge0 sH (mE _ xr)).
 Qed.
 
-(* More privacy, no smaller risk. *)
+(* A lower bound at a larger budget is one at a smaller budget, too. *)
 Lemma more_private q Q b : q <= Q -> minimax_risk_at_least Q b -> minimax_risk_at_least q b.
 Proof.
 move=> qQ bound H E r cH mE priv; apply: (bound H E r cH mE) => x x' xr xr' xx h Hh h0.
@@ -113,7 +114,7 @@ apply: le_trans (priv x x' xr xr' xx h Hh h0) _; apply: ler_wpmul2r => //.
 by case: cH => sH _; apply: (mean_ge0 sH (mE _ xr')).
 Qed.
 
-(* What is at most F times each r that no bound exceeds. *)
+(* If e <= F r for every r that is at least all lower bounds, e / F is a lower bound. *)
 Lemma within_factor q e F : 0 < F ->
   (forall r, (forall b, minimax_risk_at_least q b -> b <= r) -> e <= F * r) ->
   minimax_risk_at_least q (e / F).
@@ -124,7 +125,7 @@ Qed.
 End Mechanism.
 
 
-(* Sequences that fall by a factor of q at most from one place to the next. *)
+(* Sequences that fall by at most the factor q from one place to the next. *)
 Section Numbers.
 Variables (R : realFieldType) (q : R).
 Hypothesis q1 : 1 < q.
@@ -189,15 +190,16 @@ rewrite big_const_nat subn0 iter_addr_0 -addn1 natrD.
 by rewrite -[1 *+ k]/(k%:R); linear.
 Qed.
 
-(* Chances w of being on one side of a level, out of mm in all.  The prior weighs what is on the wrong side
-   (where s j says which that is) at least as much as is needed, if the wrong sides of the ends differ. *)
+(* w j is the mass on one side of a level, of mm in all; the wrong side at place j has the mass w j if s j,
+   else mm - w j.  If the wrong sides of the two ends differ, the prior gives the wrong sides at least the
+   mass 2 c mm. *)
 Lemma one_level (w : nat -> R) (s : nat -> bool) (mm : R) : (0 < n)%N -> 0 <= mm ->
   (forall j, (j < n)%N -> w j <= q * w j.+1 /\ w j.+1 <= q * w j) ->
   (forall j, (j < n)%N -> mm - w j <= q * (mm - w j.+1) /\ mm - w j.+1 <= q * (mm - w j)) ->
   s 0%N = true -> s n = false ->
   2 * c * mm <= \sum_(0 <= j < n.+1) prior j * (if s j then w j else mm - w j).
 Proof.
-(* mu, the smaller of w and mm - w, falls by a factor of q at most.  So it is enough to find two places in
+(* mu, the smaller of w and mm - w, falls by at most the factor q.  So it is enough to find two places in
    the middle where it is large, or one end whose wrong side is more than half. *)
 move=> n0 m0 w1 w2 s0 sn; have p := q_pos; have g2 := q2_gap; have g := q_gap.
 pose mu j := Num.min (w j) (mm - w j); pose e j := if s j then w j else mm - w j.
@@ -258,13 +260,13 @@ Qed.
 
 End Numbers.
 
-Lemma sinh_gt0 (R : realFieldType) (q : R) : 1 < q -> 0 < sinh q.
-Proof. by move=> q1; have := q_inv_lt1 q1; rewrite /sinh; linear. Qed.
+Lemma sinh_gt0 (R : realFieldType) (q : R) : 1 < q -> 0 < sinh_log q.
+Proof. by move=> q1; have := q_inv_lt1 q1; rewrite /sinh_log; linear. Qed.
 
-Lemma chain_gt0 (R : realFieldType) (q : R) n : 1 < q -> 0 < 1 + cosh q + n%:R * sinh q.
+Lemma chain_gt0 (R : realFieldType) (q : R) n : 1 < q -> 0 < 1 + cosh_log q + n%:R * sinh_log q.
 Proof.
 move=> q1; have p0 := q_pos q1; have qi : 0 < q^-1 by rewrite invr_gt0.
-by have := mulr_ge0 (ler0n R n) (ltW (sinh_gt0 q1)); rewrite /cosh; linear.
+by have := mulr_ge0 (ler0n R n) (ltW (sinh_gt0 q1)); rewrite /cosh_log; linear.
 Qed.
 
 (* Every statistic f, and every relation of neighbours. *)
@@ -272,10 +274,10 @@ Section EveryStatistic.
 Variables (R : realFieldType) (X : Type) (adjacent : X -> X -> Prop) (f : X -> R).
 
 (* begin def-every-mechanism *)
-(* A mechanism for datasets of type X, as above; and that none that is private has a risk below b. *)
+(* For datasets of type X: that a mechanism is private, and that no private mechanism has a risk below b. *)
 Definition is_private_between (H : (R -> R) -> Prop) (q : R) (E : X -> (R -> R) -> R) : Prop :=
   forall D D', adjacent D D' -> forall h, H h -> (forall y, 0 <= h y) -> E D h <= q * E D' h.
-Definition smallest_risk_at_least (q b : R) : Prop :=
+Definition minimax_risk_between_at_least (q b : R) : Prop :=
   forall H E r, is_class H -> (forall D, is_mean H (E D)) -> is_private_between H q E ->
   (forall D, E D (fun y => `|f D - y|) <= r) -> b <= r.
 (* end def-every-mechanism *)
@@ -293,10 +295,10 @@ by rewrite !ltn_eqF ?(leqW jn) //; exact: step.
 Qed.
 
 Lemma chain_of_datasets n D D' : 1 < q -> (forall C C', adjacent C C' -> adjacent C' C) -> (0 < n)%N ->
-  within_steps adjacent n D D' -> smallest_risk_at_least q ((f D - f D') / (1 + cosh q + n%:R * sinh q)).
+  within_steps adjacent n D D' -> minimax_risk_between_at_least q ((f D - f D') / (1 + cosh_log q + n%:R * sinh_log q)).
 Proof.
-(* Between two levels a < b that no value on the path separates, the output's mean share of [a, b] on either
-   side plays the part of a chance: one_level.  What is lost between levels adds up: gain_add. *)
+(* Between two levels a < b that no value on the path separates, the mean part of [a, b] on either side of
+   the output plays the role of a mass: one_level.  What is lost between levels adds up: gain_add. *)
 move=> q1 sym n0 /path_of [p [p0 pn step]] H E r cH mE priv risk.
 have [sH dist] := cH; pose F j := f (p j); pose A j (t : R) := E (p j) (fun y => `|t - y|).
 pose side j s t := (A j s - A j t + `|s - t|) / 2.
@@ -392,16 +394,16 @@ have scale : 0 < (q ^+ 2 - 1) / (2 * q) by rewrite divr_gt0 // mulr_gt0 ?ltr0n.
 have := ler_wpmul2l (ltW scale) (le_trans least total); rewrite /F p0 pn.
 have -> : (q ^+ 2 - 1) / (2 * q) * (2 * (q / (q ^+ 2 - 1)) * (f D - f D')) = f D - f D'.
   by field; rewrite !gt_eqF.
-suff -> : (q ^+ 2 - 1) / (2 * q) * (r * (n%:R - 1 + 2 * (q / (q - 1)))) = r * (1 + cosh q + n%:R * sinh q) by [].
-by rewrite /cosh /sinh; field; rewrite !gt_eqF.
+suff -> : (q ^+ 2 - 1) / (2 * q) * (r * (n%:R - 1 + 2 * (q / (q - 1)))) = r * (1 + cosh_log q + n%:R * sinh_log q) by [].
+by rewrite /cosh_log /sinh_log; field; rewrite !gt_eqF.
 Qed.
 
 (* begin thm-chain *)
-(* Every private mechanism, whatever it does, has on some dataset a mean distance from the statistic f of
-   at least omega n / (1 + cosh eps + n sinh eps), for n = 1, 2, ... *)
+(* With q = exp eps: no private mechanism estimates the statistic f with a risk below omega n / (1 + cosh
+   eps + n sinh eps), for n = 1, 2, ... *)
 Theorem every_statistic (omega : nat -> R) (n : nat) : 1 < q ->
   (forall D D', adjacent D D' -> adjacent D' D) -> is_modulus adjacent f omega -> (0 < n)%N ->
-  smallest_risk_at_least q (omega n / (1 + cosh q + n%:R * sinh q)).
+  minimax_risk_between_at_least q (omega n / (1 + cosh_log q + n%:R * sinh_log q)).
 (* end thm-chain *)
 Proof.
 move=> q1 sym mod n0 H E r cH mE priv risk; rewrite ler_pdivr_mulr ?chain_gt0 //.
@@ -410,19 +412,19 @@ exact: chain_of_datasets q1 sym n0 DD' H E r cH mE priv risk.
 Qed.
 
 (* begin thm-every-factor *)
-(* So the smallest error of all estimators, with noise of mean size w at sensitivity 1, is within a factor
-   of the best private mechanism: K (eps) if w = 1 / eps. *)
+(* So the smallest worst-case error of all estimators, with noise of mean absolute value w at sensitivity 1,
+   is at most (1 + cosh eps) / 2 + w sinh eps times the minimax risk; this is K (eps) if w = 1 / eps. *)
 Theorem every_statistic_within (omega : nat -> R) (h : R -> R) (w : R) : 1 < q ->
   (forall D D', adjacent D D' -> adjacent D' D) -> is_modulus adjacent f omega ->
   is_concave_majorant omega h -> 0 <= w ->
-  smallest_risk_at_least q (h (2 * w) / 2 / ((1 + cosh q) / 2 + w * sinh q)).
+  minimax_risk_between_at_least q (h (2 * w) / 2 / ((1 + cosh_log q) / 2 + w * sinh_log q)).
 (* end thm-every-factor *)
 Proof.
 move=> q1 sym mod [_ least] w0 H E r cH mE priv risk.
 have s0 := sinh_gt0 q1; have ws := mulr_ge0 w0 (ltW s0); have ch := chain_gt0 0 q1.
 rewrite mul0r addr0 in ch; rewrite ler_pdivr_mulr; last by linear.
-have : h (2 * w) <= (1 + cosh q) * r + sinh q * r * (2 * w); last by linear.
-apply: (least (fun y => (1 + cosh q) * r + sinh q * r * y)); [split=> [|n] | by linear].
+have : h (2 * w) <= (1 + cosh_log q) * r + sinh_log q * r * (2 * w); last by linear.
+apply: (least (fun y => (1 + cosh_log q) * r + sinh_log q * r * y)); [split=> [|n] | by linear].
   exact: line_concave.
 case: (posnP n) => [->|n0].
   apply: (mod 0%N).2 => D D' <-; rewrite subrr mulr0 addr0; apply: mulr_ge0 (ltW ch) _.
@@ -451,7 +453,7 @@ Lemma users_counts : [seq m l | l <- users] = sort geq [seq m l | l <- enum 'I_L
 Proof. by rewrite sort_map. Qed.
 
 (* The mean of the dataset in which the first j users have all samples at U. *)
-Definition step_mean (j : nat) : R := U * M m (j%:R : R) / N.
+Definition step_mean (j : nat) : R := U * sum_of_largest m (j%:R : R) / N.
 
 Let D (j : nat) : dataset R m := on U (take j users).
 
@@ -459,7 +461,7 @@ Lemma mean_chain j : (j <= L)%N -> mean (D j) = step_mean j.
 Proof.
 move=> jL; rewrite /D mean_on /step_mean; congr (_ / _).
 rewrite -big_uniq ?take_uniq ?users_uniq //= -mulr_sumr; congr (_ * _).
-rewrite M_whole // -(big_map m xpredT (fun k => k%:R)) map_take users_counts.
+rewrite sum_largest_whole // -(big_map m xpredT (fun k => k%:R)) map_take users_counts.
 rewrite (big_nth 0%N) size_takel ?size_sorted_counts //.
 by apply: eq_big_nat => i /andP [_ ij]; rewrite nth_take.
 Qed.
@@ -472,13 +474,13 @@ by rewrite mem_rcons in_cons (negbTE ll').
 Qed.
 
 (* begin thm-chain *)
-(* Every private mechanism, whatever it does, has on some dataset a mean distance from the mean of
-   at least U / N M n / (1 + cosh eps + n sinh eps), for n = 1, ..., L. *)
+(* With q = exp eps: no private mechanism has a risk below U / N H (n) / (1 + cosh eps + n sinh eps), for n
+   = 1, ..., L. *)
 Theorem thm_chain n : (0 < n <= L)%N ->
-  minimax_risk_at_least m U q (U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q))).
+  minimax_risk_at_least m U q (U / N * (sum_of_largest m (n%:R : R) / (1 + cosh_log q + n%:R * sinh_log q))).
 (* end thm-chain *)
 Proof.
-(* In D j the first j users have all samples at U.  Datasets in the range are the type that is asked for. *)
+(* In D j the first j users have all samples at U.  The type of datasets is that of those in the range. *)
 move=> /andP [n0 nL] H E r cH mE priv risk; have N0 : 0 < N by rewrite ltr0n.
 pose X := {x : dataset R m | in_range U x}.
 pose near (x x' : X) := neighbours (sval x) (sval x').
@@ -489,9 +491,9 @@ have path j : (j <= L)%N -> within_steps near j (p j) (p 0%N).
   by apply: (sym (p j)); exact: chain_neighbours.
 have := chain_of_datasets (f := fun x : X => mean (sval x)) q1 sym n0 (path n nL) cH.
 move=> /(_ (fun x => E (sval x)) r) bound.
-have -> : U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q))
-    = (mean (sval (p n)) - mean (sval (p 0%N))) / (1 + cosh q + n%:R * sinh q).
-  have M0 : M m (0%:R : R) = 0 by rewrite M_whole // big_geq.
+have -> : U / N * (sum_of_largest m (n%:R : R) / (1 + cosh_log q + n%:R * sinh_log q))
+    = (mean (sval (p n)) - mean (sval (p 0%N))) / (1 + cosh_log q + n%:R * sinh_log q).
+  have M0 : sum_of_largest m (0%:R : R) = 0 by rewrite sum_largest_whole // big_geq.
   by rewrite /= !mean_chain // /step_mean M0 mulr0 mul0r subr0 !mulrA [U / N * _]mulrAC.
 by apply: bound => [[x xr]|[x xr] [x' xr'] xx h|[x xr]]; [exact: mE | exact: priv | exact: risk].
 Qed.

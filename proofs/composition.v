@@ -11,8 +11,8 @@ Section Composition.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
 (* begin def-composition *)
-(* First P, which draws t; then Q t, which knows t and the dataset, and draws t'.  What the pair (t, t')
-   is on average is the mean of a mean, for all functions of which both exist. *)
+(* First P draws t; then Q t, which may use t and the dataset, draws t'.  The mean of a function of the pair
+   (t, t') is a mean of means, for all functions of which both exist. *)
 Definition is_mechanism (T : Type) (H : (T -> R) -> Prop) (E : dataset R m -> (T -> R) -> R) : Prop :=
   is_space H /\ forall x, in_range U x -> is_mean H (E x).
 
@@ -26,7 +26,7 @@ Definition space_in_turn (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop)
 (* end def-composition *)
 
 (* begin prop-akmv-private-composition *)
-(* Outputs of any kind.  Their budgets add: the q multiply. *)
+(* Budgets add: the factors q multiply.  Outputs may be of any type. *)
 Theorem composition (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop) (q q' : R)
     (P : dataset R m -> (T -> R) -> R) (Q : T -> dataset R m -> (T' -> R) -> R) : 0 <= q ->
   is_mechanism H P -> is_private U H q P ->
@@ -35,8 +35,8 @@ Theorem composition (H : (T -> R) -> Prop) (H' : T -> (T' -> R) -> Prop) (q q' :
   /\ is_private U (space_in_turn H H' Q) (q * q') (in_turn P Q).
 (* end prop-akmv-private-composition *)
 Proof.
-(* Q's means of a function from 0 on grow by q' at most, and P's means of those by q at most.  All else
-   says that a mean of means is a mean. *)
+(* Between neighbours, Q's means of a nonnegative function grow by at most the factor q', and P's means of
+   those by at most q.  The rest says that a mean of means is a mean. *)
 move=> q0 [sH mP] privP mechQ privQ; have [ext H1 lin] := sH.
 have sQ t : is_space (H' t) by case: (mechQ t).
 have mQ t x : in_range U x -> is_mean (H' t) (Q t x) by move=> xr; case: (mechQ t) => _; apply.

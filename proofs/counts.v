@@ -1,4 +1,4 @@
-(* The counts in order, and M, the fractional sum of the largest ones. *)
+(* The counts in order, and the sum of the largest ones, H of the book. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear.
 Set Implicit Arguments.
@@ -54,12 +54,12 @@ by case/(nthP 0%N) => i _ <-; exact: nth_count_mono (leq0n i).
 Qed.
 End Counts.
 
-Section M.
+Section SumOfLargest.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 Notation N := (N R m).
 Notation c := (nth_count m).
 
-(* How much of the i-th largest count, i = 0, 1, ..., is in M x. *)
+(* The part of the i-th largest count, i = 0, 1, ..., that the sum of the x largest contains. *)
 Definition weight (x : R) (i : nat) : R := Num.min 1 (Num.max 0 (x - i%:R)).
 
 Lemma weight_sum x n : 0 <= x -> \sum_(i < n) weight x i = Num.min n%:R x.
@@ -81,24 +81,24 @@ Proof. by rewrite le_minr ler01 le_maxr lexx. Qed.
 Lemma weight_le1 x i : weight x i <= 1.
 Proof. by rewrite le_minl lexx. Qed.
 
-Lemma M_split S x : 0 <= x ->
-  U * M m x = \sum_(i < L) weight x i * (U * (c i)%:R - S) + S * Num.min L%:R x.
+Lemma sum_largest_split S x : 0 <= x ->
+  U * sum_of_largest m x = \sum_(i < L) weight x i * (U * (c i)%:R - S) + S * Num.min L%:R x.
 Proof.
-move=> x0; rewrite -(weight_sum L x0) /M !mulr_sumr -big_split /=.
+move=> x0; rewrite -(weight_sum L x0) /sum_of_largest !mulr_sumr -big_split /=.
 by apply: eq_bigr => i _; rewrite -/(weight x i); ring.
 Qed.
 
-Lemma M_all (x : R) : L%:R <= x -> M m x = N.
+Lemma sum_largest_all (x : R) : L%:R <= x -> sum_of_largest m x = N.
 Proof.
-move=> Lx; rewrite /M /definitions.N natr_sum (sum_over_sorted m (fun k => k%:R)).
+move=> Lx; rewrite /sum_of_largest /definitions.N natr_sum (sum_over_sorted m (fun k => k%:R)).
 apply: eq_bigr => i _; rewrite -[RHS]mul1r; congr (_ * _).
 have : i.+1%:R <= L%:R :> R by rewrite ler_nat.
 by rewrite -addn1 natrD => iL; minmax; linear.
 Qed.
 
-Lemma M_first (x : R) : 0 <= x -> x <= 1 -> M m x = x * (c 0)%:R.
+Lemma sum_largest_first (x : R) : 0 <= x -> x <= 1 -> sum_of_largest m x = x * (c 0)%:R.
 Proof.
-move=> x0 x1; rewrite /M; case: (posnP L) => [L0|L0].
+move=> x0 x1; rewrite /sum_of_largest; case: (posnP L) => [L0|L0].
   rewrite nth_count_beyond ?L0 // mulr0 big1 // => i; have := ltn_ord i.
   by rewrite [X in (_ < X)%N]L0.
 rewrite (bigD1 (Ordinal L0)) //= big1 ?addr0 => [|i /negbTE].
@@ -111,7 +111,7 @@ Qed.
 Lemma weight_mono (x y : R) i : x <= y -> weight x i <= weight y i.
 Proof. by rewrite /weight => xy; minmax; linear. Qed.
 
-Lemma M_mono (x y : R) : x <= y -> M m x <= M m y.
+Lemma sum_largest_mono (x y : R) : x <= y -> sum_of_largest m x <= sum_of_largest m y.
 Proof.
 move=> xy; apply: ler_sum => i _; apply: ler_wpmul2r; rewrite ?ler0n //.
 exact: weight_mono.
@@ -124,7 +124,7 @@ move=> m0 iL; have : c i \in [seq m l | l <- enum 'I_L].
 by case/mapP => l _ ->.
 Qed.
 
-Lemma M_grows (x y : R) : (forall l, 0 < m l)%N -> 0 <= x -> x <= y -> y <= L%:R -> y - x <= M m y - M m x.
+Lemma sum_largest_grows (x y : R) : (forall l, 0 < m l)%N -> 0 <= x -> x <= y -> y <= L%:R -> y - x <= sum_of_largest m y - sum_of_largest m x.
 Proof.
 move=> m0 x0 xy yL; have wx := weight_sum L x0; have wy := weight_sum L (le_trans x0 xy).
 rewrite !min_r ?(le_trans xy) // in wx wy; rewrite -[y in leLHS]wy -[x in leLHS]wx -!sumrB.
@@ -133,9 +133,9 @@ rewrite -mulrBl -[leLHS]mulr1; apply: ler_wpmul2l; first by rewrite subr_ge0 wei
 by rewrite ler1n count_pos.
 Qed.
 
-Lemma M_whole j : (j <= L)%N -> M m (j%:R : R) = \sum_(0 <= i < j) (c i)%:R.
+Lemma sum_largest_whole j : (j <= L)%N -> sum_of_largest m (j%:R : R) = \sum_(0 <= i < j) (c i)%:R.
 Proof.
-move=> jL; rewrite /M -(big_mkord xpredT (fun i => weight (j%:R : R) i * (c i)%:R)).
+move=> jL; rewrite /sum_of_largest -(big_mkord xpredT (fun i => weight (j%:R : R) i * (c i)%:R)).
 rewrite (big_cat_nat _ (n := j)) //= [X in _ + X]big_nat_cond [X in _ + X]big1 ?addr0; last first.
   move=> i /andP [/andP [ji _] _]; rewrite (_ : weight _ _ = 0) ?mul0r // /weight.
   by have : j%:R <= i%:R :> R; [rewrite ler_nat | move=> h; minmax; linear].
@@ -147,10 +147,10 @@ Qed.
 Hypothesis U0 : 0 <= U.
 
 (* Weak duality: the closed form is a lower bound at every S ... *)
-Lemma M_le S x : 0 <= x -> 0 <= S ->
-  U * M m x <= \sum_l Num.max (U * (m l)%:R - S) 0 + x * S.
+Lemma sum_largest_le S x : 0 <= x -> 0 <= S ->
+  U * sum_of_largest m x <= \sum_l Num.max (U * (m l)%:R - S) 0 + x * S.
 Proof.
-move=> x0 S0; rewrite (M_split S x0) (sum_over_sorted m (fun k => Num.max (U * k%:R - S) 0)).
+move=> x0 S0; rewrite (sum_largest_split S x0) (sum_over_sorted m (fun k => Num.max (U * k%:R - S) 0)).
 apply: ler_add; last first.
   by rewrite mulrC; apply: ler_wpmul2r; rewrite // le_minl lexx orbT.
 apply: ler_sum => i _; case: (leP (U * (c i)%:R - S) 0) => h.
@@ -159,13 +159,13 @@ by rewrite -[leRHS]mul1r; apply: ler_wpmul2r; rewrite ?weight_le1 // ltW.
 Qed.
 
 (* ... and is attained at the k-th largest value. *)
-Lemma M_eq k x : 0 < x -> is_ceil k x ->
+Lemma sum_largest_eq k x : 0 < x -> is_ceil k x ->
   let T := U * (c k.-1)%:R in
-  U * M m x = \sum_l Num.max (U * (m l)%:R - T) 0 + x * T.
+  U * sum_of_largest m x = \sum_l Num.max (U * (m l)%:R - T) 0 + x * T.
 Proof.
 move=> x0 [kx xk] T; have k0 : (0 < k)%N by rewrite -(ltr0n R) (lt_le_trans x0).
 have kE : k%:R - 1 = k.-1%:R :> R by rewrite -[in LHS](prednK k0) -addn1 natrD addrK.
-rewrite (M_split T (ltW x0)) (sum_over_sorted m (fun j => Num.max (U * j%:R - T) 0)).
+rewrite (sum_largest_split T (ltW x0)) (sum_over_sorted m (fun j => Num.max (U * j%:R - T) 0)).
 congr (_ + _); last first.
   case: (leP L%:R x) => Lx; last by rewrite mulrC.
   case: (ltnP k.-1 L) => kL; last by rewrite /T nth_count_beyond // mulr0 mulr0 mul0r.
@@ -184,4 +184,4 @@ apply: eq_bigr => i _; case: (ltngtP i k.-1) => ik.
 by rewrite ik subrr mulr0 max_l.
 Qed.
 
-End M.
+End SumOfLargest.

@@ -1,4 +1,4 @@
-(* Mechanisms that are given by densities, for any integral that is linear and monotone: what makes one
+(* Mechanisms that are given by densities, for any integral that is linear and monotone, and when they are
    private. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear chain composition.

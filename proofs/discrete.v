@@ -1,5 +1,4 @@
-(* Geometric noise of scale s: how far a number is on average from where the noise moves another, and how
-   rarely the noise is large. *)
+(* Geometric noise of scale s: the mean distance between a number and another one with noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
 From UserDP Require Import definitions linear exponential felt geometric.
 Set Implicit Arguments.
@@ -25,7 +24,7 @@ have := near _ (uniq_window c k) _; rewrite /e ler_norml => /(_ _) /andP [z zn|l
 by move: (le k) lo lt; move: (\sum_(_ <- _) _) => S; linear.
 Qed.
 
-(* Mirrored at the centre. *)
+(* A window, mirrored at its centre. *)
 Lemma window_mirror c n (f : int -> R) : \sum_(z <- window c n) f (z - c) = \sum_(z <- window c n) f (c - z).
 Proof.
 elim: n => [|n IH]; first by rewrite !big_seq1 subrr.
@@ -62,7 +61,7 @@ have -> : `|i%:R + (- Posz n.+1)%:~R| = (maxn i n.+1)%:R + (maxn i n.+1)%:R - (i
 by rewrite -mulrA -/q; ring.
 Qed.
 
-(* Up to i each number is moved by 0 on average; beyond, all is added up. *)
+(* Noise of at most i does not change the distance i on average; larger noise adds to it. *)
 Lemma distance_small c (i n : nat) : (n <= i)%N ->
   distance_in c i%:R n = i%:R * (1 - 2 * r ^+ n.+1 / (1 + r)).
 Proof.
@@ -124,8 +123,9 @@ Variables (R : realFieldType) (exp : R -> R).
 Hypothesis archi : forall x : R, exists n : nat, x <= n%:R.
 Hypothesis is_exp : is_exponential exp.
 
-(* The mean size of the noise is at most s: as much as 2 x <= exp x - exp (- x), which holds up to x^2, and
-   at x / 2 up to a quarter of it. *)
+(* The mean absolute value of the noise is at most s, because 2 x <= exp x - exp (- x).  The difference of
+   the two sides at x is at least - x^2, and at least twice that at x / 2; so it is at least - x^2 / 2^n for
+   every n. *)
 Lemma twice_below x : 0 <= x -> 2 * x <= exp x - exp (- x).
 Proof.
 move=> x0; pose D y := exp y - exp (- y) - 2 * y.
@@ -177,7 +177,7 @@ elim: n => [|k IH]; first by rewrite mul0r oppr0 (exp0 is_exp).
 by rewrite exprS IH -(exp_split is_exp) -opprD -mulrDl -mulrS.
 Qed.
 
-(* The whole numbers below d. *)
+(* The whole part of d. *)
 Lemma whole_part (d : R) : 0 <= d -> exists i : nat, i%:R <= d < i%:R + 1.
 Proof.
 move=> d0; have [n] := archi d; elim: n => [|n IH] dn.
@@ -187,10 +187,10 @@ move: dn; rewrite le_eqVlt => /orP [/eqP ->|dn]; last by exists n; rewrite (ltW 
 by exists n.+1; rewrite lexx ltr_addl ltr01.
 Qed.
 
-(* How far 0 is on average from d + Z, with geometric noise Z of scale s, or less: within 1 of what it is
-   with Laplace noise. *)
-Lemma geometric_felt (s d v : R) (c : int) (f : int -> R) : 0 < s -> (forall z, f z <= `|d + (z - c)%:~R|) ->
-  is_sum_of (fun z => f z * geometric (exp (- (1 / s))) c z) v -> v <= felt exp s `|d| + 1.
+(* With geometric noise Z of scale s, the mean of |d + Z|, or of anything that is no larger, is at most 1
+   more than with Laplace noise. *)
+Lemma geometric_abs_error (s d v : R) (c : int) (f : int -> R) : 0 < s -> (forall z, f z <= `|d + (z - c)%:~R|) ->
+  is_sum_of (fun z => f z * geometric (exp (- (1 / s))) c z) v -> v <= mean_abs_error exp s `|d| + 1.
 Proof.
 move=> s0 fd hv; have r01 := rate_range is_exp s0; set r := exp _ in hv r01.
 apply: (sum_bounded hv (c := c)) => n {hv}; apply: (@le_trans _ _ (distance_in r c d n)).
@@ -199,12 +199,12 @@ rewrite distance_abs // {fd}.
 have := normr_ge0 d; move: `|d| => {}d d0; have [i /andP [id di]] := whole_part d0.
 apply: le_trans (distance_any r01 c n id) _; apply: le_trans (ler_add (distance_whole r01 c i n) (lexx _)) _.
 have i0 : 0 <= i%:R :> R by exact: ler0n.
-have /andP [+ _] := felt_grows is_exp s0 i0 id.
-have -> : felt exp s i%:R = i%:R + s * r ^+ i.
-  by rewrite /felt /r power_of_rate.
+have /andP [+ _] := mean_abs_error_grows is_exp s0 i0 id.
+have -> : mean_abs_error exp s i%:R = i%:R + s * r ^+ i.
+  by rewrite /mean_abs_error /r power_of_rate.
 have : r ^+ i * (2 * r / ((1 - r) * (1 + r))) <= r ^+ i * s.
   by apply: ler_wpmul2l; [rewrite exprn_ge0 // ltW; case/andP: r01 | exact: size_below].
 have -> : r ^+ i * (2 * r / ((1 - r) * (1 + r))) = 2 * r ^+ i.+1 / ((1 - r) * (1 + r)) by rewrite exprS; ring.
-by move: (_ / _) (r ^+ i) (felt _ _ _) di => q p g; linear.
+by move: (_ / _) (r ^+ i) (mean_abs_error _ _ _) di => q p g; linear.
 Qed.
 End Scale.

@@ -18,7 +18,8 @@ Definition m11 (l : 'I_2) : nat := 1%N.
 Definition m21 (l : 'I_2) : nat := (if l == ord0 then 2 else 1)%N.
 Definition m41 (l : 'I_2) : nat := (if l == ord0 then 4 else 1)%N.
 Definition m311 (l : 'I_3) : nat := (if l == ord0 then 3 else 1)%N.
-(* (12) as printed: each user's bias divided by 2 m_l, and the minimum T or least count in the noise. *)
+(* (12) as printed: each user's bias divided by 2 m_l, and the smaller of T and the least count in the
+   noise. *)
 Definition printed_12 (L : nat) (m : 'I_L -> nat) (least : nat) (eps T : R) : R :=
   (\sum_l Num.max (((m l)%:R - T) / (2 * (m l)%:R)) 0 + Num.min T least%:R / eps) / N R m.
 (* end def-examples *)
@@ -52,8 +53,8 @@ by rewrite (_ : Num.max _ _ / _ = 1 / 2) //; minmax; linear.
 Qed.
 
 (* begin err-worst *)
-(* The remark after it: one sample, sent to U = 1.  With the sample at U there is no bias; the worst
-   dataset is the other one. *)
+(* The remark after it: one sample, clipped to {1}, with U = 1.  With the sample at U there is no bias; the
+   worst dataset has the sample at 0. *)
 Theorem err_worst :
   let a : dataset R (one_user 1) := fun _ _ => 1 in
   `|mean a - clipped_mean a a a| = 0 /\ is_worst_case_bias 1 (clipped_mean a a) 1.
@@ -66,7 +67,8 @@ by rewrite divr1 (_ : Num.max _ _ = 1) //; minmax; linear.
 Qed.
 
 (* begin err-multipliers-example *)
-(* The multipliers: one user, one sample, eps = 2.  With the printed ones slackness fails. *)
+(* The multipliers: one user, one sample, eps = 2.  With the printed lambda the conditions fail, whatever
+   the other multipliers are. *)
 Theorem err_multipliers_example :
   v (one_user 1) 1 1 = 1 :> R
   /\ forall mu lambdaS, ~ KKT (one_user 1) 1 2 (best_alpha (one_user 1) 1 1) (1 : R)
@@ -91,13 +93,13 @@ Theorem err_twelve :
 Proof.
 split; split.
 - by rewrite /v /nth_count sorted1 mulr0.
-- rewrite /E_OPT M_all ?N1; first by field.
+- rewrite /E_OPT sum_largest_all ?N1; first by field.
   by rewrite divr1 ler_nat.
 - rewrite /printed_12 N1 !big_ord_recl big_ord0 /one_user divr1.
   have i4 : (2 * 2)^-1 = 4%:R^-1 :> R by rewrite -natrM.
   by rewrite i4 subr0; minmax; linear.
 - by rewrite /v /nth_count sorted21 /= mul1r.
-- by rewrite /E_OPT N21 divff ?pnatr_eq0 // M_first ?lexx ?ler01 // /nth_count sorted21 /=; field.
+- by rewrite /E_OPT N21 divff ?pnatr_eq0 // sum_largest_first ?lexx ?ler01 // /nth_count sorted21 /=; field.
 - rewrite /printed_12 N21 !big_ord_recl big_ord0 /m21 /=.
   have i4 : (2 * 2)^-1 = 4%:R^-1 :> R by rewrite -natrM.
   by rewrite i4 mulr1; minmax; linear.
@@ -135,7 +137,7 @@ split.
 Qed.
 
 (* begin err-symmetric-instead *)
-(* Instead: the width of an interval bounds its bias, wherever it lies. *)
+(* Instead: the width of an interval bounds its bias from below, wherever it lies. *)
 Theorem err_symmetric_instead (U a b : R) :
   (U - (b - a)) / 2 <= Num.max a (U - b) /\ (Num.max a (U - b) = (U - (b - a)) / 2 <-> a + b = U).
 (* end err-symmetric-instead *)
@@ -297,9 +299,9 @@ by rewrite ltr_pdivr_mulr; linear.
 Qed.
 
 (* begin prp-akmv-can-win err-uniformly *)
-(* The same for the mean absolute error, and the mechanism that prop_akmv_private is about: at eps = 10,
-   with half of it for the threshold, that of the optimal strategy with Laplace noise is 1/10, and that of
-   AKMV, if there is one, is smaller. *)
+(* The same for the mean absolute error of the mechanism of prop_akmv_private: at eps = 10, of which half is
+   for the threshold, the optimal strategy with Laplace noise has the mean absolute error 1/10, and that of
+   AKMV, if it exists, is smaller. *)
 Theorem prp_akmv_can_win (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   is_exponential exp -> is_line_integral H J ->
   let x : dataset R (one_user 1) := fun _ _ => 1 / 10%:R in

@@ -46,7 +46,7 @@ Qed.
 Lemma exp_gt1 x : 0 < x -> 1 < exp x.
 Proof. by have := exp_ge x; linear. Qed.
 
-(* Above, it lies below 1 / (1 - x). *)
+(* An upper bound: exp x <= 1 / (1 - x) for x < 1. *)
 Lemma exp_le x : exp x * (1 - x) <= 1.
 Proof.
 rewrite -[leRHS]exp0 -(subrr x) exp_split; apply: ler_wpmul2l; first exact/ltW/exp_gt0.

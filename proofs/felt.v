@@ -1,4 +1,5 @@
-(* Bias and noise against the mean distance that is felt: how much the paper's measure overstates it. *)
+(* The paper's measure of error, bias plus mean absolute value of the noise, against the mean absolute
+   error: by how much it is larger. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear lemma exponential composition densities line noise open_domain shipped.
 Set Implicit Arguments.
@@ -13,26 +14,26 @@ Hypothesis is_exp : is_exponential exp.
 Hypothesis s0 : 0 < s.
 
 (* begin thm-l1 *)
-(* What a shift by d costs on average under Laplace noise of scale s. *)
-Definition felt (d : R) : R := d + s * exp (- (d / s)).
+(* The mean of |d + Z| for d >= 0 and Laplace noise Z of scale s: the mean absolute error at the bias d. *)
+Definition mean_abs_error (d : R) : R := d + s * exp (- (d / s)).
 (* end thm-l1 *)
 
 (* It grows with d, but no faster than d. *)
-Lemma felt_grows d d' : 0 <= d -> d <= d' -> felt d <= felt d' <= felt d + (d' - d).
+Lemma mean_abs_error_grows d d' : 0 <= d -> d <= d' -> mean_abs_error d <= mean_abs_error d' <= mean_abs_error d + (d' - d).
 Proof.
 move=> d0 dd; have := exp_slope is_exp 0 s0 dd; rewrite !subr0 => /andP [lo hi].
 have p := exp_gt0 is_exp (- (d' / s)); have one : exp (- (d / s)) <= 1.
   by rewrite -(exp0 is_exp); apply: (exp_mono is_exp); rewrite oppr_le0 divr_ge0 // ltW.
 have u := mulr_ge0 (ltW p) (_ : 0 <= d' - d); rewrite subr_ge0 in u; move/(_ dd): u => u.
 have w : 0 <= (1 - exp (- (d / s))) * (d' - d) by rewrite mulr_ge0 ?subr_ge0.
-rewrite /felt; move: (s * _) (s * _) (exp _ * _) u lo w hi => v v' t t0 lo w hi.
+rewrite /mean_abs_error; move: (s * _) (s * _) (exp _ * _) u lo w hi => v v' t t0 lo w hi.
 by apply/andP; split; linear.
 Qed.
 End Felt.
 
 (* begin thm-l1 *)
-(* The largest mean distance, for a worst-case bias beta that may be a supremum only, and a scale s; and the
-   paper's measure beta + s against it. *)
+(* The largest mean absolute error of an estimator with the worst-case bias beta, attained or not, and noise
+   of scale s; and how much larger the paper's measure beta + s can be. *)
 Theorem thm_l1 (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R) (g : estimator R m)
     (beta s : R) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   is_exponential exp -> is_line_integral H J -> 0 <= U -> 0 < s ->
@@ -46,7 +47,7 @@ Theorem thm_l1 (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R) (g
 Proof.
 move=> is_exp HJ U0 s0 [most near] E1; pose d x := `|mean x - g x|.
 have meanE x : H (fun y => `|mean x - y| * laplace exp s (g x) y)
-    /\ J (fun y => `|mean x - y| * laplace exp s (g x) y) = felt exp s (d x).
+    /\ J (fun y => `|mean x - y| * laplace exp s (g x) y) = mean_abs_error exp s (d x).
   have [Hh Jh] := distance_any (g x) (mean x) is_exp HJ s0.
   have [|Hh' ->] := line_ext HJ Hh (h' := fun y => `|mean x - y| * laplace exp s (g x) y).
     by move=> y; rewrite distrC.
@@ -55,10 +56,10 @@ have d0 x : 0 <= d x by exact: normr_ge0.
 have b0 : 0 <= beta.
   by apply: le_trans (d0 (fun _ _ => 0)) (most _ _) => l j; rewrite lexx.
 split=> [x|||r r0 rE]; first by have [] := meanE x.
-- split=> [x xr|w wE]; first by rewrite (proj2 (meanE x)); have [] := andP (felt_grows is_exp s0 (d0 x) (most x xr)).
+- split=> [x xr|w wE]; first by rewrite (proj2 (meanE x)); have [] := andP (mean_abs_error_grows is_exp s0 (d0 x) (most x xr)).
   have [|x xr wx] := near (beta - (E1 - w)); first by linear.
-  exists x; rewrite ?(proj2 (meanE x)) //; have /andP [_] := felt_grows is_exp s0 (d0 x) (most x xr).
-  rewrite -[felt exp s beta]/E1 -/(d x); move: wx; rewrite -/(d x); clear -wE; move: E1 wE (felt _ _ _) => e wE f.
+  exists x; rewrite ?(proj2 (meanE x)) //; have /andP [_] := mean_abs_error_grows is_exp s0 (d0 x) (most x xr).
+  rewrite -[mean_abs_error exp s beta]/E1 -/(d x); move: wx; rewrite -/(d x); clear -wE; move: E1 wE (mean_abs_error _ _ _) => e wE f.
   by linear.
 - rewrite /E1 ler_add2l ler_pimulr ?(ltW s0) // -(exp0 is_exp); apply: (exp_mono is_exp).
   by rewrite oppr_le0 divr_ge0 // ltW.
@@ -70,7 +71,7 @@ rewrite /E1 -/u {1 2}bE; move: (exp _) => f; linear.
 Qed.
 
 (* begin thm-l1-equal *)
-(* Both are equalities for some estimators, whatever eps is: of one user with one sample. *)
+(* Both inequalities are equalities for some estimators, for every eps, with one user with one sample. *)
 Theorem l1_equalities (R : realFieldType) (exp : R -> R) (U eps r : R) :
   is_exponential exp -> 0 < U -> 0 < eps -> 0 < r -> exp r = r + 2 ->
   let m (l : 'I_1) := 1%N in

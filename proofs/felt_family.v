@@ -1,7 +1,7 @@
 (* Symmetric intervals are best for the mean absolute and the mean square error, too, among all estimators that
    are published with Laplace noise. *)
-(* Here are defined: published, what a release with Laplace noise is on average; by_distance, the weight of bias
-   against noise for the mean absolute error. *)
+(* Here are defined: mean_over_release, the mean of a function of a release with Laplace noise; h_absolute,
+   the weight of bias against noise for the mean absolute error, and its slope. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts frontier exponential composition densities line noise optimum open_domain unbiased felt stationary.
 Set Implicit Arguments.
@@ -39,7 +39,8 @@ Qed.
 Let shift_rate (x s w a : R) : 0 < s -> 0 < w -> 0 < a -> - (x / (s * w / a)) = - (x / s) + x / (s * w) * (w - a).
 Proof. by move=> s0 w0 a0; field; rewrite !gt_eqF. Qed.
 
-(* The square of the distance, between differences of noises that fall a little faster, and slower. *)
+(* Bounds on the squared distance times the decay, by second differences of decays of slightly different
+   scales. *)
 Lemma square_between (s c : R) (n : nat) (y : R) : 0 < s -> (0 < n)%N -> c <= y ->
   let k : R := n%:R + 2 in let d (a : R) : R := decay (s * k / a) c y in
   (s * k) ^+ 2 * (decay s c y + (- (2) * d (k + 1) + d (k + 2))) <= (y - c) ^+ 2 * decay s c y
@@ -153,12 +154,12 @@ End Sides.
 End Squares.
 
 (* begin def-felt-family *)
-(* A release of c with Laplace noise of scale s, or of c itself if s is 0: the mean of h. *)
-Definition published (R : realFieldType) (exp : R -> R) (J : (R -> R) -> R) (s c : R) (h : R -> R) : R :=
+(* The mean of h Y, where Y is c with Laplace noise of scale s, or c itself if s is 0. *)
+Definition mean_over_release (R : realFieldType) (exp : R -> R) (J : (R -> R) -> R) (s c : R) (h : R -> R) : R :=
   if s == 0 then h c else J (fun y => h y * laplace exp s c y).
 (* The h of the book for the mean absolute error, and its slope: x is the ratio of bias to width. *)
-Definition by_distance (R : realFieldType) (exp : R -> R) (eps x : R) : R := x + exp (- (eps * x)) / eps.
-Definition by_distance_slope (R : realFieldType) (exp : R -> R) (eps x : R) : R := 1 - exp (- (eps * x)).
+Definition h_absolute (R : realFieldType) (exp : R -> R) (eps x : R) : R := x + exp (- (eps * x)) / eps.
+Definition h_absolute_slope (R : realFieldType) (exp : R -> R) (eps x : R) : R := 1 - exp (- (eps * x)).
 (* end def-felt-family *)
 
 Section Released.
@@ -166,47 +167,48 @@ Variables (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R
 Hypothesis is_exp : is_exponential exp.
 Hypothesis HJ : is_line_integral H J.
 
-Lemma felt_zero (d : R) : felt exp 0 d = d.
-Proof. by rewrite /felt mul0r addr0. Qed.
+Lemma mean_abs_error_zero (d : R) : mean_abs_error exp 0 d = d.
+Proof. by rewrite /mean_abs_error mul0r addr0. Qed.
 
-Lemma felt_from (s s' d d' : R) : 0 <= d -> d <= d' -> 0 <= s -> s <= s' -> felt exp s d <= felt exp s' d'.
+Lemma mean_abs_error_mono (s s' d d' : R) : 0 <= d -> d <= d' -> 0 <= s -> s <= s' -> mean_abs_error exp s d <= mean_abs_error exp s' d'.
 Proof.
 move=> d0 dd; rewrite le_eqVlt => /orP [/eqP <-|s0] ss.
-  rewrite felt_zero; apply: le_trans dd _; rewrite /felt ler_addl mulr_ge0 //.
+  rewrite mean_abs_error_zero; apply: le_trans dd _; rewrite /mean_abs_error ler_addl mulr_ge0 //.
   exact/ltW/(exp_gt0 is_exp).
-apply: le_trans (proj1 (andP (felt_grows is_exp s0 d0 dd))) _; rewrite /felt ler_add2l.
+apply: le_trans (proj1 (andP (mean_abs_error_grows is_exp s0 d0 dd))) _; rewrite /mean_abs_error ler_add2l.
 have p := exp_gt0 is_exp (- (d' / s)); apply: ler_pmul; rewrite ?(ltW s0) ?(ltW p) //.
 apply: (exp_mono is_exp); rewrite ler_opp2; apply: ler_wpmul2l; first exact: le_trans dd.
 by rewrite lef_pinv ?posrE // (lt_le_trans s0).
 Qed.
 
-Lemma absolute_is (s c a : R) : 0 <= s -> published exp J s c (fun y => `|a - y|) = felt exp s `|a - c|.
+Lemma absolute_is (s c a : R) : 0 <= s -> mean_over_release exp J s c (fun y => `|a - y|) = mean_abs_error exp s `|a - c|.
 Proof.
-rewrite /published le_eqVlt => /orP [/eqP <-|s0]; first by rewrite eqxx felt_zero.
+rewrite /mean_over_release le_eqVlt => /orP [/eqP <-|s0]; first by rewrite eqxx mean_abs_error_zero.
 have [Hh Jh] := distance_any c a is_exp HJ s0; rewrite gt_eqF // distrC -[RHS]Jh.
 by have [|_ ->] := line_ext HJ Hh (h' := fun y => `|a - y| * laplace exp s c y); first by move=> y; rewrite distrC.
 Qed.
 
-Lemma square_is (s c a : R) : 0 <= s -> published exp J s c (fun y => (a - y) ^+ 2) = `|a - c| ^+ 2 + 2 * s ^+ 2.
+Lemma square_is (s c a : R) : 0 <= s -> mean_over_release exp J s c (fun y => (a - y) ^+ 2) = `|a - c| ^+ 2 + 2 * s ^+ 2.
 Proof.
-rewrite /published real_normK ?num_real // le_eqVlt => /orP [/eqP <-|s0].
+rewrite /mean_over_release real_normK ?num_real // le_eqVlt => /orP [/eqP <-|s0].
   by rewrite eqxx expr0n mulr0 addr0.
 by have [_ ->] := laplace_square is_exp HJ c a s0; rewrite gt_eqF.
 Qed.
 End Released.
 
 (* begin prp-felt-family *)
-(* g is published with noise of scale delta / eps.  The means are there; the symmetric intervals of total width S
-   have J_1 (S) / N and J_2 (S) ^ 2 / N ^ 2 as their largest ones; and every estimator has as much somewhere, for
-   some S. *)
+(* g is released with Laplace noise of scale delta / eps.  The mean absolute and the mean square error
+   exist.  The symmetric intervals of total width S have J_1 (S) / N and J_2 (S) ^ 2 / N ^ 2 as their
+   largest ones.  For every estimator there is a width S such that, on some dataset, both of its errors are
+   at least these. *)
 Theorem felt_family (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U eps : R)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   is_exponential exp -> is_line_integral H J -> 0 <= U -> (0 < \sum_l m l)%N -> 0 < eps ->
   let absolute (g : estimator R m) (delta : R) (x : dataset R m) :=
-    published exp J (delta / eps) (g x) (fun y => `|mean x - y|) in
+    mean_over_release exp J (delta / eps) (g x) (fun y => `|mean x - y|) in
   let square (g : estimator R m) (delta : R) (x : dataset R m) :=
-    published exp J (delta / eps) (g x) (fun y => (mean x - y) ^+ 2) in
-  let J1 S := weighed_error m U (by_distance exp eps) S in
+    mean_over_release exp J (delta / eps) (g x) (fun y => (mean x - y) ^+ 2) in
+  let J1 S := weighed_error m U (h_absolute exp eps) S in
   let J2_squared S := excess m U S ^+ 2 + 2 * S ^+ 2 / eps ^+ 2 in
   [/\ forall (g : estimator R m) (delta : R) (x : dataset R m), 0 < delta ->
         H (fun y => `|mean x - y| * laplace exp (delta / eps) (g x) y)
@@ -224,16 +226,16 @@ Proof.
    symmetric intervals have the least bias at each sensitivity, and attain these losses. *)
 move=> is_exp HJ U0 Npos e0 absolute square J1 J2; have N0 : 0 < N R m by rewrite ltr0n.
 have scale0 (d : R) : 0 <= d -> 0 <= d / eps by move=> d0; rewrite divr_ge0 // ltW.
-have absE g d x : 0 <= d -> absolute g d x = felt exp (d / eps) `|mean x - g x|.
+have absE g d x : 0 <= d -> absolute g d x = mean_abs_error exp (d / eps) `|mean x - g x|.
   by move=> d0; rewrite /absolute (absolute_is is_exp HJ) ?scale0.
 have squareE g d x : 0 <= d -> square g d x = `|mean x - g x| ^+ 2 + 2 * (d / eps) ^+ 2.
   by move=> d0; rewrite /square (square_is is_exp HJ) ?scale0.
 have excess0 S : 0 <= excess m U S.
   by rewrite divr_ge0 ?ler0n // sumr_ge0 // => l _; rewrite le_maxr lexx orbT.
 (* in the measures of the theorem *)
-have J1E S : 0 <= S -> J1 S / N R m = felt exp (S / N R m / eps) (excess m U S / N R m).
-  rewrite le_eqVlt /J1 /weighed_error => /orP [/eqP <-|S0]; first by rewrite eqxx !mul0r felt_zero.
-  rewrite gt_eqF // /by_distance /felt.
+have J1E S : 0 <= S -> J1 S / N R m = mean_abs_error exp (S / N R m / eps) (excess m U S / N R m).
+  rewrite le_eqVlt /J1 /weighed_error => /orP [/eqP <-|S0]; first by rewrite eqxx !mul0r mean_abs_error_zero.
+  rewrite gt_eqF // /h_absolute /mean_abs_error.
   have -> : excess m U S / N R m / (S / N R m / eps) = eps * (excess m U S / S).
     by move: (excess m U S) (N R m) N0 => b n n0; field; rewrite !gt_eqF.
   by move: (exp _) => f; move: (excess m U S) (N R m) N0 => b n n0; field; rewrite !gt_eqF.
@@ -251,7 +253,7 @@ split=> [g d x d0|S /andP [S0 Stop] g|g delta d0 sens].
     by apply: ler_wpmul2r; rewrite // invr_ge0 ltW.
   rewrite [N R m * _]mulrC divfK ?gt_eqF // betaE -/g => -[[x xr xE] most] sensE; split=> //.
     rewrite J1E //; split=> [|y yr]; first by exists x; rewrite // absE ?bound // xE.
-    by rewrite absE ?bound //; apply: (felt_from is_exp); rewrite ?scale0 ?bound // most.
+    by rewrite absE ?bound //; apply: (mean_abs_error_mono is_exp); rewrite ?scale0 ?bound // most.
   rewrite J2E; split=> [|y yr]; first by exists x; rewrite // squareE ?bound // xE.
   rewrite squareE ?bound // ler_add2r ler_sqr ?nnegrE ?most //; exact: bound.
 pose S := Num.min (N R m * delta) (v m U 1); have V0 : 0 <= v m U 1 by rewrite mulr_ge0 ?ler0n.
@@ -267,7 +269,7 @@ have [x xr far] : exists2 x, in_range U x & excess m U S / N R m <= `|mean x - g
   by rewrite /S min_r ?z // mulrC -ler_pdivr_mulr // ltW.
 exists x => //; have Se : S / N R m / eps <= delta / eps by apply: ler_wpmul2r; rewrite // invr_ge0 ltW.
 rewrite absE // squareE // J1E // J2E; split.
-  by apply: (felt_from is_exp); rewrite ?scale0 ?bound.
+  by apply: (mean_abs_error_mono is_exp); rewrite ?scale0 ?bound.
 apply: ler_add; first by rewrite ler_sqr ?nnegrE ?bound.
 by apply: ler_wpmul2l; rewrite ?ler0n // ler_sqr ?nnegrE ?scale0 ?bound.
 Qed.

@@ -1,4 +1,4 @@
-(* A table has few different numbers of records a user. *)
+(* A table has few different numbers of records per user. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum zify.
 From UserDP Require Import linear.
 Set Implicit Arguments.
@@ -47,10 +47,9 @@ by rewrite big_filter big_map big_mkcond big_enum /=; apply: leq_sum => l _; cas
 Qed.
 
 (* begin prp-few-numbers *)
-(* With N records there are at most (sqrt (8 N + 1) - 1) / 2 different numbers, which is below sqrt (2 N):
-   r and r' are any numbers with these squares.  So if a release moves six numbers for each of them, six
-   more at most, and two totals at most, these are at most 6 (1 + sqrt (2 N)) + 2 numbers.  And some table
-   of k (k + 1) / 2 records has k. *)
+(* With N records there are at most (sqrt (8 N + 1) - 1) / 2 different numbers, which is below sqrt (2 N): r
+   and r' are any numbers with these squares.  So if a release moves six numbers for each of them, at most
+   six more, and at most two totals, these are at most 6 (1 + sqrt (2 N)) + 2 numbers. *)
 Theorem few_numbers (R : realFieldType) L (m : 'I_L -> nat) (r r' : R) :
   let N := (\sum_l m l)%N in let k := size (different_counts m) in
   (0 < N)%N -> 0 <= r -> r ^+ 2 = 8 * N%:R + 1 -> 0 <= r' -> r' ^+ 2 = 2 * N%:R ->
@@ -81,7 +80,7 @@ by rewrite natrD (natrM _ 6 rows); linear.
 Qed.
 
 (* begin prp-few-numbers *)
-(* Users with 1, 2, ..., k records. *)
+(* Some table of k (k + 1) / 2 records has k different numbers: users with 1, 2, ..., k records. *)
 Theorem few_numbers_attained k : exists m : 'I_k -> nat,
   [/\ forall l, (0 < m l)%N, (2 * (\sum_l m l) = k * k.+1)%N & size (different_counts m) = k].
 (* end prp-few-numbers *)

@@ -1,4 +1,5 @@
-(* Total and noise fit 64 bits: steps that are coarse enough, and how rarely the noise leads out. *)
+(* Total and noise fit 64 bits: steps that are coarse enough, and how rarely the total with noise does not
+   fit. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
 From UserDP Require Import definitions linear counts exponential felt levels geometric discrete.
 Set Implicit Arguments.
@@ -71,8 +72,8 @@ by rewrite ler_pdivl_mulr // mulr_gt0 ?ltr0n.
 Qed.
 
 (* begin prp-fits-total *)
-(* (2) The total is at most 2^62 in size, and the scale of the noise at most 2^56.  The ends lie no further
-   out than the sums of users with m_star records, in steps. *)
+(* (2) The total is at most 2^62 in absolute value, and the scale of the noise at most 2^56.  The ends lie
+   no further out than the sums of users with m_star records, in steps. *)
 Theorem total_and_scale_fit (s : nat) (level : forall l, 'I_(m l) -> int) (o low high : int) :
   0 <= c -> coarse_enough s -> (forall l j, 0 <= level l j <= 2 ^+ b) -> 0 <= o <= 2 ^+ b ->
   let m_star := (nth_count m 0)%:Z in
@@ -99,7 +100,7 @@ Variables (R : realFieldType) (r : R) (n : int) (k : nat) (out : pred int).
 Hypothesis r01 : 0 < r < 1.
 Hypothesis far : forall z, out z -> ~~ (- Posz k.+1 <= z - n < Posz k.+1).
 
-(* What is in [n - k - 1, n + k] has the chance 1 - r ^ (k + 1). *)
+(* The probability of [n - k - 1, n + k] is 1 - r ^ (k + 1). *)
 Lemma inside_sum : \sum_(z <- (n - Posz k.+1 :: window n k)) geometric r n z = 1 - r ^+ k.+1.
 Proof.
 have [r0 _] := andP r01; rewrite big_cons sum_window // /geometric.
@@ -134,7 +135,7 @@ by move: (\sum_(_ <- _ | _) _) => x; linear.
 Qed.
 End Tail.
 
-(* The same for a total of i bits and a scale of j. *)
+(* The same for a total of i bits and a scale of j bits. *)
 Lemma beyond_bits (R : realFieldType) (exp : R -> R) (i j d : nat) (n : int) (s v : R) (out : pred int) :
   is_exponential exp -> `|n| <= 2 ^+ i -> 0 < s <= 2 ^+ j -> (d + j = i)%N ->
   (forall z, out z -> ~~ (- 2 ^+ i.+1 <= z < 2 ^+ i.+1)) ->
@@ -152,7 +153,7 @@ by rewrite ler_pmul2l // exprn_gt0 ?ltr0n.
 Qed.
 
 (* begin prp-fits *)
-(* (3) The total with its noise leaves 64 bits with a chance of at most 1 / exp 64. *)
+(* (3) The total with its noise does not fit 64 bits with a probability of at most 1 / exp 64. *)
 Theorem rarely_beyond (R : realFieldType) (exp : R -> R) (n : int) (s v : R) :
   is_exponential exp -> `|n| <= 2 ^+ 62 -> 0 < s <= 2 ^+ 56 ->
   is_sum_of (fun z => if ~~ fits z then geometric (exp (- (1 / s))) n z else 0) v -> v <= 1 / exp 64%:R.

@@ -1,5 +1,5 @@
-(* Totals in whole numbers with geometric noise: its chances sum to 1, and what is released is private, as
-   means are sums, and so are the chances of events. *)
+(* Whole-number totals with geometric noise: the probabilities of the noise sum to 1, and a release is
+   private, in means and in events. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
 From UserDP Require Import definitions linear chain exponential composition densities shipped.
 Set Implicit Arguments.
@@ -9,15 +9,15 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* begin def-sum *)
-(* The sum of h over all whole numbers is v: finite sums come as near to v as is asked for, in whatever
-   order, from those on that have all numbers up to some n. *)
+(* The sum of h over all whole numbers is v: for each e > 0 there is an n such that every finite sum, in any
+   order, over numbers among which are all up to n in absolute value, is within e of v. *)
 Definition is_sum_of (R : realFieldType) (h : int -> R) (v : R) : Prop :=
   forall e, 0 < e -> exists n : nat, forall s : seq int, uniq s -> (forall z, (absz z <= n)%N -> z \in s) ->
     `|\sum_(z <- s) h z - v| <= e.
 (* J h is the sum of h, for the functions in H, which are those that have one. *)
 Definition is_sum (R : realFieldType) (H : (int -> R) -> Prop) (J : (int -> R) -> R) : Prop :=
   forall h v, H h /\ J h = v <-> is_sum_of h v.
-(* Geometric noise: z has the chance (1 - r) / (1 + r) r ^ |z - n| around the whole number n. *)
+(* Geometric noise: z has the probability (1 - r) / (1 + r) r ^ |z - n| around the whole number n. *)
 Definition geometric (R : realFieldType) (r : R) (n z : int) : R := (1 - r) / (1 + r) * r ^+ absz (z - n).
 (* end def-sum *)
 
@@ -34,7 +34,7 @@ have p : perm_eq s [seq z <- t | z \in s].
 by rewrite -[X in X + _]big_filter -(perm_big _ p) ler_addl sumr_ge0.
 Qed.
 
-(* All numbers up to n. *)
+(* The whole numbers at most n from c. *)
 Fixpoint window (c : int) (n : nat) : seq int :=
   if n is k.+1 then c + Posz k.+1 :: c - Posz k.+1 :: window c k else [:: c].
 
@@ -76,7 +76,7 @@ move=> /andP [r0 r1]; rewrite /geometric mulr_ge0 ?exprn_ge0 ?divr_ge0 ?(ltW r0)
 by rewrite addr_ge0 ?ler01 ?ltW.
 Qed.
 
-(* Powers of what is below 1. *)
+(* Powers of a number between 0 and 1 tend to 0. *)
 Lemma powers_vanish (r e : R) : (forall x : R, exists n : nat, x <= n%:R) -> 0 < r < 1 -> 0 < e ->
   exists n : nat, r ^+ n <= e.
 Proof.
@@ -144,7 +144,8 @@ End Sums.
 Section Ratio.
 Variables (R : realFieldType) (exp : R -> R).
 
-(* exp (- 1 / s) is a rate, and what it moves by in w steps. *)
+(* exp (- 1 / s) lies between 0 and 1; and probabilities change by at most the factor exp eps if the centre
+   moves by at most w. *)
 Lemma rate_range (s : R) : is_exponential exp -> 0 < s -> 0 < exp (- (1 / s)) < 1.
 Proof.
 move=> is_exp s0; have is0 : 0 < 1 / s by rewrite divr_gt0 ?ltr01.
@@ -175,7 +176,7 @@ Qed.
 End Ratio.
 
 (* begin prp-safe-release-sum *)
-(* The chances sum to 1. *)
+(* The probabilities sum to 1. *)
 Theorem geometric_sum (R : realFieldType) (r : R) (c : int) : (forall x : R, exists n : nat, x <= n%:R) ->
   0 < r < 1 -> is_sum_of (geometric r c) 1.
 (* end prp-safe-release-sum *)
@@ -199,8 +200,8 @@ by have := q0 N; rewrite ler_norml => qN; apply/andP; split; linear.
 Qed.
 
 (* begin prp-safe-release *)
-(* A total in whole numbers that one user moves by w at most, with geometric noise of r = exp (- 1 / s),
-   s >= w / eps; and whatever is computed from it without the data. *)
+(* A whole-number total that one user changes by at most w, with geometric noise of r = exp (- 1 / s), s >=
+   w / eps, is private, and so is whatever is computed from it without the data. *)
 Theorem safe_release (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R) (T : Type) (F : int -> T)
     (total : dataset R m -> int) (w : nat) (s eps : R) (H : (int -> R) -> Prop) (J : (int -> R) -> R) :
   (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> is_sum H J ->
@@ -219,8 +220,8 @@ apply: (density_private HI) => x x' z xr xr' xx; apply: (geometric_ratio z is_ex
 Qed.
 
 (* begin prp-safe-release-events *)
-(* The chance of an event A about F (total + Z) is the sum of the chances of the whole numbers there: it is
-   private. *)
+(* The same in events: the probability that F (total + Z) is in A is the sum of the probabilities of the
+   whole numbers z with F z in A. *)
 Theorem safe_events (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R) (T : Type) (F : int -> T)
     (total : dataset R m -> int) (w : nat) (s eps : R) :
   is_exponential exp -> 0 < s -> w%:R / eps <= s -> 0 < eps ->

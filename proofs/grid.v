@@ -13,14 +13,15 @@ Delimit Scope Z_scope with coqZ.
 Definition whole : Z := (10 ^ 18)%Z.
 Definition up (a b : Z) : Z := (a * b / whole + 1)%Z.
 
-(* exp (1 / z) <= 1 / (1 - 1 / z); with z doubled n times, and squares. *)
+(* An upper bound on exp (1 / z): exp (1 / z) <= 1 / (1 - 1 / z), with z doubled n times, and the bound
+   squared n times. *)
 Fixpoint small (n : nat) (z : Z) : Z :=
   match n with
   | O => (whole * z / (z - 1) + 1)%Z
   | S n => let a := small n (2 * z)%Z in up a a
   end.
 
-(* From a >= exp (j / 400) on, test each budget with the bound at the next one. *)
+(* Starting with a >= exp (j / 400): test each interval of budgets with the bound at its right end. *)
 Fixpoint run (fuel : nat) (step : Z) (test : Z -> Z -> bool) (j a : Z) : bool :=
   match fuel with
   | O => true

@@ -1,4 +1,5 @@
-(* Sums of doubles on a grid: exact in any order, so that one number moves them by a width at most. *)
+(* Sums of doubles on a grid: exact in any order, so that replacing one number changes them by at most a
+   width. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
 From UserDP Require Import definitions linear.
 Set Implicit Arguments.
@@ -33,7 +34,7 @@ Fixpoint computed_sum (add : R -> R -> R) (y : 'I_L -> R) (t : adding) : R :=
 Definition adds_all (t : adding) : Prop := perm_eq (added t) (enum 'I_L).
 (* end def-grid-sum *)
 
-(* A power of any exponent: numerals in place of p would be computed. *)
+(* The exponent p is a variable, because Coq would compute a power of numerals. *)
 Lemma whole_below (A h : R) (K : int) (n p : nat) : 0 < h -> K%:~R * h <= A ->
   n%:R * A < 2 ^+ p * h -> n%:Z * K < 2 ^+ p.
 Proof.
@@ -71,7 +72,7 @@ case/andP: ab => a0 b0; case/andP: low_is => l1 l2; case/andP: high_is => h1 h2;
 - rewrite -ltz_addr1 -(ltr0z R) rmorphD /=; apply: le_lt_trans h2; exact: divr_ge0 (ltW h0).
 Qed.
 
-(* What lies between the ends, in steps. *)
+(* The larger of the two ends in absolute value, in steps. *)
 Let K : int := Num.max (- low) high.
 Let K0 : 0 <= K. Proof. by rewrite /K; case: ends => _ _ l0 g0; lia. Qed.
 Let one_in n : low <= n <= high -> `|n| <= K. Proof. by rewrite /K; lia. Qed.
@@ -119,9 +120,9 @@ split=> //; rewrite es et exact_add -?mulrDl -?rmorphD //; [exact: fits bs | exa
 Qed.
 
 (* begin lem-grid-sum *)
-(* Numbers are clipped to [low h, high h], rounded to multiples of h, and added up.  What is computed is
-   their sum, however it is added; replacing one number moves it by w at most, which is no more than
-   b - a, and is a difference of doubles that is computed exactly, too. *)
+(* Numbers are clipped to [low h, high h], rounded to multiples of h, and added up.  The computed sum is
+   their sum, however it is added; replacing one number changes it by at most w, which is at most b - a, and
+   is a difference of doubles that is computed exactly, too. *)
 Theorem grid_sum (add : R -> R -> R) (near : R -> R) : is_addition add -> is_rounding_to spacing near ->
   let w := (high - low)%:~R * spacing in
   let y (x : 'I_L -> R) l := near (clip (low%:~R * spacing) (high%:~R * spacing) (x l)) in

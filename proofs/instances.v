@@ -1,7 +1,7 @@
 (* What a section assumes can hold: each theorem that stands under hypotheses, for three users with
    4, 2 and 1 samples in [0, 65] and eps = 4/5, over the rationals, with the hypotheses proved. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From UserDP Require Import akmv centre certificate chain counts definitions grid_sum kkt lattice levels linear losses minimax moduli one_line open_domain optimum parts privacy projected range release_error shipped six_cells stationary strategies weighing within.
+From UserDP Require Import akmv centre certificate chain chain_factor counts definitions grid_sum kkt lattice levels linear losses minimax moduli one_line open_domain optimum parts privacy projected range release_error shipped six_cells stationary strategies weighing.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -29,7 +29,7 @@ Definition twice_at_threshold := @akmv.twice_at_threshold R 3 m U U0 Npos.
 Definition twice_however_drawn := @akmv.twice_however_drawn R 3 m U U0 Npos.
 Definition akmv_at_least_twice := @akmv.akmv_at_least_twice R 3 m U U0 Npos.
 
-(* chain, lattice, minimax, within: q = 2. *)
+(* chain, lattice, minimax, chain_factor: q = 2. *)
 Definition q : R := 2%:R.
 Lemma q1 : 1 < q. Proof. by rewrite ltr1n. Qed.
 Definition thm_certificate := @certificate.thm_certificate R 3 m U q U_ge0 q1.
@@ -41,9 +41,9 @@ Definition thm_lattice := @lattice.thm_lattice R q q1.
 Definition lattice_exists := @lattice.lattice_exists R q q1.
 Definition lem_one_user := @minimax.lem_one_user R 3 m U q U0 q1 Npos.
 Definition thm_minimax := @minimax.thm_minimax R 3 m U q U0 q1 Npos.
-Definition cor_chain := @within.cor_chain R 3 m U q U_ge0 q1 Npos.
-Definition cor_chain_staircase := @within.cor_chain_staircase R 3 m U q U_ge0 q1 Npos.
-Definition cor_chain_equal := @within.cor_chain_equal R 3 m U q U_ge0 q1 Npos.
+Definition cor_chain := @chain_factor.cor_chain R 3 m U q U_ge0 q1 Npos.
+Definition cor_chain_staircase := @chain_factor.cor_chain_staircase R 3 m U q U_ge0 q1 Npos.
+Definition cor_chain_equal := @chain_factor.cor_chain_equal R 3 m U q U_ge0 q1 Npos.
 
 (* grid_sum: from -5/2 to 5/2 in steps of 1. *)
 Definition half_five : R := 5%:R / 2%:R.

@@ -38,7 +38,7 @@ Definition repaired_lambda (T : R) (l : 'I_L) : R :=
 Definition repaired_lambdaS (T : R) : R := if T == 0 then 1 / eps - L%:R / 2 else 0.
 (* end def-program *)
 
-(* Weak duality: every filling of the knapsack is a lower bound of the cost. *)
+(* Weak duality: every filling of the knapsack is a lower bound on the cost. *)
 Lemma weak_duality (lambda alpha : 'I_L -> R) (S : R) :
   (forall l, 0 <= lambda l <= 1 / 2) -> \sum_l lambda l <= 1 / eps -> feasible alpha S ->
   \sum_l lambda l * (U * (m l)%:R) <= h alpha S.
@@ -195,7 +195,7 @@ rewrite /repaired_lambdaS (negbTE T0); split.
     by rewrite max_r ?mulr0 //; linear.
 Qed.
 
-(* What is at T > 0. *)
+(* The multiplier of the users at T > 0. *)
 Let r : R := (1 / eps - above T / 2) / at_T T.
 
 Lemma repaired_lambdaE l : 0 < T ->
@@ -216,6 +216,7 @@ by apply/idP/idP => h; linear.
 Qed.
 
 (* begin thm-multipliers-share *)
+(* If T > 0, the repaired multiplier of the users at T is positive and at most 1/2. *)
 Theorem share_at_T : 0 < T -> 0 < (1 / eps - above T / 2) / at_T T <= 1 / 2.
 (* end thm-multipliers-share *)
 Proof.
@@ -223,7 +224,7 @@ move=> T0; have [r1 r2 r3] := room T0; rewrite share_pos //= ler_pdivr_mulr //.
 by rewrite (_ : 1 / eps = 2 / eps / 2); [linear | field; rewrite gt_eqF].
 Qed.
 
-(* Multipliers of the point are forced but for the users at T. *)
+(* All multipliers of the point are determined but those of the users at T. *)
 Lemma forced lambda mu lambdaS l : 0 < T -> KKT (best_alpha T) T lambda mu lambdaS ->
   [/\ 0 <= lambda l, lambda l <= 1 / 2, lambdaS = 0
     & U * (m l)%:R != T -> lambda l = repaired_lambda T l].
@@ -240,7 +241,8 @@ by move/eqP; rewrite mulf_eq0 [X in _ || X]lt_eqF ?orbF ?subr_lt0 // => /eqP.
 Qed.
 
 (* begin thm-multipliers-only *)
-(* They are the only multipliers of this point, unless users tie at T > 0 and 2 / eps leaves room. *)
+(* The repaired multipliers are the only ones of this point, unless at least two users are at T > 0 and 2 /
+   eps is less than the number of users at or above T. *)
 Theorem only_multipliers :
   (forall lambda mu lambdaS, KKT (best_alpha T) T lambda mu lambdaS ->
      [/\ forall l, lambda l = repaired_lambda T l, forall l, mu l = 1 - 2 * repaired_lambda T l
@@ -248,8 +250,8 @@ Theorem only_multipliers :
   <-> ~ [/\ 0 < T, 2 <= at_T T & 2 / eps < above T + at_T T].
 (* end thm-multipliers-only *)
 Proof.
-(* If users tie at T > 0 and their share is below 1/2, a little of lambda goes from one of them to another.
-   Otherwise the conditions leave each multiplier one value. *)
+(* If users tie at T > 0 and their multiplier is below 1/2, a little of lambda can go from one of them to
+   another.  Otherwise the conditions determine every multiplier. *)
 have [_ [[l0 mu0 lS0] sum_lam lam_mu [sS s1 s2]]] := thm_multipliers.
 split=> [only [T0 two less]|not_tied lambda mu lambdaS kkt].
   have r0 := share_pos T0; have r1 : r < 1 / 2 by rewrite share_half.
@@ -377,7 +379,7 @@ split=> //; split=> [|l|l].
 Qed.
 
 (* begin err-multipliers *)
-(* The printed multipliers fail whenever T > 0: no choice of the others mends them. *)
+(* The printed multipliers fail whenever T > 0, whatever the others are. *)
 Theorem printed_multipliers_fail : 0 < T ->
   forall mu lambdaS, ~ KKT (best_alpha T) T (printed_lambda T) mu lambdaS.
 (* end err-multipliers *)
@@ -393,22 +395,22 @@ by rewrite lS sumE half in sum_lam; linear.
 Qed.
 
 (* begin thm-dual *)
-(* The dual of (8) is a fractional knapsack: every filling bounds the cost of every feasible point,
-   the best filling is worth U / 2 M (2 / eps), which is N E_OPT, and some point has this cost. *)
+(* The dual of (8) is a fractional knapsack: every filling bounds the cost of every feasible point from
+   below, the best filling is worth U / 2 H (2 / eps), which is N E_OPT, and some point has this cost. *)
 Theorem thm_dual :
   let filling lambda := (forall l, 0 <= lambda l <= 1 / 2) /\ \sum_l lambda l <= 1 / eps in
   let worth lambda := \sum_l lambda l * (U * (m l)%:R) in
   [/\ forall lambda alpha S, filling lambda -> feasible alpha S -> worth lambda <= h alpha S,
-      exists2 lambda, filling lambda & worth lambda = U / 2 * M m (2 / eps),
-      forall lambda, filling lambda -> worth lambda <= U / 2 * M m (2 / eps),
-      exists alpha S, feasible alpha S /\ h alpha S = U / 2 * M m (2 / eps)
-    & U / 2 * M m (2 / eps) = N R m * E_OPT m U eps].
+      exists2 lambda, filling lambda & worth lambda = U / 2 * sum_of_largest m (2 / eps),
+      forall lambda, filling lambda -> worth lambda <= U / 2 * sum_of_largest m (2 / eps),
+      exists alpha S, feasible alpha S /\ h alpha S = U / 2 * sum_of_largest m (2 / eps)
+    & U / 2 * sum_of_largest m (2 / eps) = N R m * E_OPT m U eps].
 (* end thm-dual *)
 Proof.
 move=> filling worth; have [feas kkt] := thm_multipliers.
-have value : h (best_alpha T) T = U / 2 * M m (2 / eps).
-  have := M_eq m (ltW U0) x0 kc; rewrite /= -/(v m U k) -/T => e.
-  have -> : U / 2 * M m (2 / eps) = U * M m (2 / eps) / 2 by linear.
+have value : h (best_alpha T) T = U / 2 * sum_of_largest m (2 / eps).
+  have := sum_largest_eq m (ltW U0) x0 kc; rewrite /= -/(v m U k) -/T => e.
+  have -> : U / 2 * sum_of_largest m (2 / eps) = U * sum_of_largest m (2 / eps) / 2 by linear.
   rewrite e mulrDl; congr (_ + _); last by field; rewrite gt_eqF.
   by rewrite mulr_suml; apply: eq_bigr => l _; rewrite /best_alpha; minmax; linear.
 split.
@@ -427,7 +429,7 @@ split.
 - by move=> lambda [f1 f2]; rewrite -value; apply: weak_duality => //; exact: best_feasible.
 - by exists (best_alpha T), T.
 case: (posnP (\sum_l m l)) => N0; last by rewrite /E_OPT; field; rewrite pnatr_eq0 -lt0n.
-rewrite /M /N N0 mul0r big1 ?mulr0 // => i _; have := m0 i.
+rewrite /sum_of_largest /N N0 mul0r big1 ?mulr0 // => i _; have := m0 i.
 by move/eqP: N0; rewrite sum_nat_eq0 => /forallP /(_ i) /eqP ->.
 Qed.
 

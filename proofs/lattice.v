@@ -1,4 +1,4 @@
-(* What one user costs: a prior on two lattices. *)
+(* A lower bound for one user: a prior on two lattices. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear chain.
 Set Implicit Arguments.
@@ -54,7 +54,7 @@ elim: k => [|k IH]; first by rewrite big_ord_recl big_ord0 big_geq //=; linear.
 by rewrite big_ord_recr IH big_nat_recr //=; linear.
 Qed.
 
-(* A distance from a node, read at the nodes only, is no more than it is. *)
+(* The distance from a node, interpolated between the nodes, is at most the distance itself. *)
 Lemma hats_distance j y : (j <= n)%N -> \sum_(k < n.+1) hat k y * `|t j - t k| <= `|t j - y|.
 Proof.
 move=> jn; have mono a b : (a <= b <= n)%N -> t a <= t b.
@@ -77,7 +77,7 @@ rewrite /= sumrN !telescope_sumr // ger0_norm ?subr_ge0 ?mono // /G.
 have h1 := ler_norm (t n - y); have h2 := ler_norm (y - t 0%N).
 by rewrite distrC in h2; linear.
 Qed.
-(* A mean of Y, spread over the nodes: it brings Y no farther from any of them. *)
+(* Y, spread over the nodes by its means of the hats: it does not get farther from any node on average. *)
 Lemma spread H E : is_class H -> is_mean H E ->
   [/\ forall k, H (hat k), forall k, 0 <= E (hat k), \sum_(k < n.+1) E (hat k) = 1
     & forall j, (j <= n)%N -> \sum_(k < n.+1) `|t j - t k| * E (hat k) <= E (fun y => `|t j - y|)].
@@ -124,10 +124,11 @@ Variable R : realFieldType.
 (* One user with one sample in [0, 1]: no private mechanism has a risk below b.  q stands for exp eps. *)
 Definition one_user_risk_at_least (q b : R) : Prop := minimax_risk_at_least (fun _ : 'I_1 => 1%N) 1 q b.
 
-(* The Chebyshev polynomials u_0, u_1, ... at c = q / (q - 1), and s_n, equation (eq-lattice). *)
-Fixpoint chebyshev (c : R) (n : nat) : R * R :=
-  match n with O => (1, 2 * c) | S n => let (a, b) := chebyshev c n in (b, 2 * c * b - a) end.
-Definition u (q : R) (n : nat) : R := (chebyshev (q / (q - 1)) n).1.
+(* The Chebyshev polynomials u_0, u_1, ... at c = q / (q - 1), of which chebyshev_pair has u_n and u_(n +
+   1), and s_n, equation (eq-lattice). *)
+Fixpoint chebyshev_pair (c : R) (n : nat) : R * R :=
+  match n with O => (1, 2 * c) | S n => let (a, b) := chebyshev_pair c n in (b, 2 * c * b - a) end.
+Definition u (q : R) (n : nat) : R := (chebyshev_pair (q / (q - 1)) n).1.
 Definition s (q : R) (n : nat) : R := (u q n.+1 - u q n + 1) / (2 * (u q n.+1 + n%:R)).
 (* end def-one-user *)
 
@@ -144,7 +145,8 @@ by rewrite /mean /N e1 divr1 big_ord_recl big_ord0 addr0 big_ord_recl big_ord0 a
 Qed.
 
 (* begin lem-prior *)
-(* A certificate for one user: a prior under which no answer is good. *)
+(* One user: no private mechanism has a risk below r if some prior on sample values theta has the last of
+   these properties. *)
 Theorem lem_prior (K : finType) (theta weight : K -> R) (r : R) :
   (forall i, 0 <= theta i <= 1) -> (forall i, 0 <= weight i) -> 0 < \sum_i weight i ->
   (forall y, 0 <= y <= 1 ->
@@ -153,7 +155,8 @@ Theorem lem_prior (K : finType) (theta weight : K -> R) (r : R) :
 (* end lem-prior *)
 Proof.
 (* Hats spread Y over the values of theta, which brings it no farther from any of them.  Let p be the least
-   probability of a value under all datasets: each has between p and q p, so the certificate bounds the sum. *)
+   probability of a value under all datasets: each has between p and q p, so the property of the prior
+   bounds the sum. *)
 move=> th01 w0 W0 cert H E R0 [sH Habs] mE priv risk.
 have i0 : K.
   case: (pickP (@predT K)) => [i _ //|none]; move: W0; rewrite big1 ?ltxx // => i _.
@@ -200,7 +203,7 @@ Proof. by rewrite /u /=; field; rewrite gt_eqF // subr_gt0. Qed.
 
 Lemma u_step n : (q - 1) * u q n.+2 = 2 * q * u q n.+1 - (q - 1) * u q n.
 Proof.
-rewrite /u /=; case: (chebyshev _ n) => a b /=.
+rewrite /u /=; case: (chebyshev_pair _ n) => a b /=.
 by field; rewrite gt_eqF // subr_gt0.
 Qed.
 
@@ -239,7 +242,7 @@ have : 0 <= u q n.+1 by linear.
 by linear.
 Qed.
 
-(* psi of a distance less r, by distances alone. *)
+(* psi of a distance less r, written with distances only. *)
 Lemma psi_by_distances (x r : R) : 0 <= r ->
   2 * psi (`|x| - r) = 2 * q * `|x| - (q - 1) * (`|x - r| + `|x + r|) - 2 * r.
 Proof.
@@ -254,7 +257,7 @@ have {}prod : 0 < (q - 1) * (`|x| - r) by rewrite mulr_gt0 // subr_gt0.
 by minmax; linear.
 Qed.
 
-(* Along one lattice, from 0 in steps of r, the weights make the sum a straight line in y. *)
+(* Along one lattice, from 0 in steps of r, the weights make the sum linear in y. *)
 Lemma lattice_line n (r y : R) : 0 <= r -> 0 <= y -> y <= n.+1%:R * r ->
   \sum_(i < n.+1) u q (n - i) * (2 * psi (`|i%:R * r - y| - r))
   = (q - 1) * (u q n.+1 * y - u q n * (y + r) - (n.+1%:R * r - y))
@@ -366,8 +369,8 @@ by rewrite -prod pmulr_rlt0 in neg; linear.
 Qed.
 
 (* begin thm-lattice *)
-(* What one user costs: let n >= 2 be the smallest number with s_n >= 1 / (n + 1); then no mechanism
-   has a risk below s_n. *)
+(* Let n >= 2 be the smallest number with s_n >= 1 / (n + 1).  Then for one user with one sample no private
+   mechanism has a risk below s_n. *)
 Theorem thm_lattice n : (2 <= n)%N -> 1 / n.+1%:R <= s q n ->
   (forall k, (2 <= k < n)%N -> s q k < 1 / k.+1%:R) ->
   one_user_risk_at_least q (s q n).
@@ -388,7 +391,7 @@ by have h4 := ler0n R n.+1; linear.
 Qed.
 
 (* begin thm-lattice-exists *)
-(* Such an n exists, as among the reals, where some whole number K exceeds 3 / 2 (q - 1). *)
+(* Such an n exists if some whole number is at least 3 / 2 (q - 1), as always among the reals. *)
 Theorem lattice_exists : (exists K : nat, 3 * (q - 1) <= 2 * K%:R) ->
   exists2 n, (2 <= n)%N & 1 / n.+1%:R <= s q n.
 (* end thm-lattice-exists *)

@@ -1,4 +1,4 @@
-(* The bound of one user falls as the budget grows, whatever the number of points in its lattices. *)
+(* The bound for one user falls as the budget grows, whatever the number of points in its lattices. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import linear lattice.
 Set Implicit Arguments.
@@ -22,8 +22,8 @@ Let g : 0 < q - 1. Proof. by rewrite subr_gt0. Qed.
 Lemma den_gt0 k : 0 < 2 * (u q k.+1 + k%:R).
 Proof. by have [h _] := u_grows q1 k.+1; have := ler0n R k => h'; linear. Qed.
 
-(* s_k >= 1 / (k + 1), without fractions. *)
-Lemma serves k : (1 <= k.+1%:R * s q k) = (2 * (u q k.+1 + k%:R) <= k.+1%:R * (u q k.+1 - u q k + 1)).
+(* k is admissible if s_k >= 1 / (k + 1): here without fractions. *)
+Lemma admissibleE k : (1 <= k.+1%:R * s q k) = (2 * (u q k.+1 + k%:R) <= k.+1%:R * (u q k.+1 - u q k + 1)).
 Proof. by rewrite /s mulrA ler_pdivl_mulr ?den_gt0 // mul1r. Qed.
 
 Lemma lattice_risk_gt0 b : is_lattice_risk q b -> 0 < b.
@@ -50,8 +50,8 @@ case=> n [n2 sn least ->] [n' [n2' sn' least' ->]]; case: (ltngtP n n') => [h|h|
 by have := least n'; rewrite n2' h => /(_ isT); rewrite ltNge sn'.
 Qed.
 
-(* Any k that serves bounds the smallest one. *)
-Lemma lattice_risk_serves b k : is_lattice_risk q b -> (2 <= k)%N -> 1 / k.+1%:R <= s q k -> 1 / k.+1%:R <= b.
+(* If k is admissible, the bound is at least 1 / (k + 1). *)
+Lemma lattice_risk_admissible b k : is_lattice_risk q b -> (2 <= k)%N -> 1 / k.+1%:R <= s q k -> 1 / k.+1%:R <= b.
 Proof.
 case=> n [n2 sn least ->] k2 hk; case: (leqP n k) => [nk|kn].
   by apply: le_trans sn; rewrite !div1r lef_pinv ?posrE ?ltr0n // ler_nat.
@@ -71,19 +71,19 @@ have e2 : 0 <= (2 * q * z - (q - 1) * (z * z + 1)) * u q n.+1.
 by linear.
 Qed.
 
-Lemma serves_from z k : 1 <= z -> (q - 1) * (z * z + 1) <= 2 * q * z -> (2 <= k)%N ->
+Lemma admissible_from z k : 1 <= z -> (q - 1) * (z * z + 1) <= 2 * q * z -> (2 <= k)%N ->
   3 <= (k%:R - 1) * (z - 1) -> 1 / k.+1%:R <= s q k.
 Proof.
 move=> z1 hz k2 hk; have grow := u_geometric k z1 hz; have [far _] := u_convex q1 k.
 have kR : 2 <= k%:R :> R by rewrite ler_nat.
 have S : k.+1%:R = k%:R + 1 :> R by rewrite -addn1 natrD.
-rewrite ler_pdivr_mulr ?ltr0n // mulrC serves S; rewrite S in far.
+rewrite ler_pdivr_mulr ?ltr0n // mulrC admissibleE S; rewrite S in far.
 have e1 : 0 <= (k%:R - 1) * (u q k.+1 - z * u q k) by rewrite mulr_ge0 ?subr_ge0 //; linear.
 have e2 : 0 <= ((k%:R - 1) * (z - 1) - 3) * u q k by rewrite mulr_ge0 ?subr_ge0 //; linear.
 by linear.
 Qed.
 
-(* At a large budget no small number serves. *)
+(* At a large budget no small number is admissible, so the bound is small. *)
 Lemma lattice_risk_small b K : is_lattice_risk q b -> 4 ^+ K.+2 <= q - 1 -> b <= 1 / K.+1%:R.
 Proof.
 move=> hb big; have bounds n : u q n <= 4 ^+ n /\ 2 * (\sum_(j < n) u q j) <= 4 ^+ n.
@@ -105,7 +105,7 @@ have step n : (q - 1) * (u q n.+1 - u q n) = q - 1 + 2 * (\sum_(j < n.+1) u q j)
   by rewrite big_ord_recr /= !mulrBr u_step // mulrDr; move: IH; rewrite mulrBr; linear.
 case: hb => n [n2 sn least ->].
 have nK : (K.+1 <= n)%N.
-  rewrite leqNgt; apply/negP => nK; move: sn; rewrite ler_pdivr_mulr ?ltr0n // mulrC serves.
+  rewrite leqNgt; apply/negP => nK; move: sn; rewrite ler_pdivr_mulr ?ltr0n // mulrC admissibleE.
   rewrite leNgt => /negP; apply.
   have [_ sum] := bounds n.+1; have [far _] := u_convex q1 n.
   have small : 4 ^+ n.+1 <= q - 1.
@@ -172,12 +172,13 @@ have e3 : (2 * z * (V' + k%:R)) * v = (V' - V + 1) * v by rewrite e.
 by rewrite -(ler_pmul2l a0); linear.
 Qed.
 
-(* The risk at a smaller budget is at least s_k at the larger one, if k serves there. *)
+(* The bound at the smaller budget is at least s_k at the larger one, if s_k is between 1 / (k + 1) and 1 /
+   k. *)
 Lemma lattice_risk_falls b k : is_lattice_risk q b -> k%:R * s Q k <= 1 -> 1 <= k.+1%:R * s Q k -> s Q k <= b.
 Proof.
 case=> n [n2 sn least ->] small large; have S : k.+1%:R = k%:R + 1 :> R by rewrite -addn1 natrD.
 have k2 : (2 <= k)%N.
-  rewrite leqNgt; apply/negP => k1; move: large; rewrite serves // leNgt => /negP; apply.
+  rewrite leqNgt; apply/negP => k1; move: large; rewrite admissibleE // leNgt => /negP; apply.
   have [v1 v2] := u_grows Q1 k; case: k k1 {small S} v1 v2 => [|[]] // _ v1 v2.
     by rewrite u0 mul1r; linear.
   have e2 : (Q - 1) * u Q 2 = 2 * Q * u Q 1 - (Q - 1) * u Q 0 by rewrite u_step.

@@ -1,4 +1,4 @@
-(* Sums of whole numbers: the same on every engine, and private. *)
+(* Sums of whole numbers: the same on every engine, and how much one user can change them. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint intdiv ring zify.
 From UserDP Require Import definitions linear.
 Set Implicit Arguments.
@@ -22,7 +22,7 @@ Qed.
 Lemma quotient_of (x d : int) : 0 < d -> (x %/ d)%Z * d <= x < ((x %/ d)%Z + 1) * d.
 Proof. by move=> d0; rewrite -lez_divRL // lexx /= -ltz_divLR // ltz_addr1. Qed.
 
-(* What is released starts from a sum of whole numbers; (3) is what one user can do to it. *)
+(* A release starts from a sum of whole numbers; (3) is how much one user can change it. *)
 Section Whole.
 Variables (L s : nat) (low high : int).
 (* begin prp-grid-clipping *)
@@ -56,8 +56,8 @@ case: (ltrgt0P q) => [q0|q0|->]; last by clear; lia.
 Qed.
 
 (* begin prp-grid *)
-(* Each user's whole number is rounded to steps and clipped to [low, high]: replacing one user moves
-   the total by at most high - low, and no smaller number will do. *)
+(* (3) Each user's whole number is rounded to steps and clipped to [low, high]: replacing one user changes
+   the total by at most high - low, and no smaller bound holds. *)
 Theorem prp_grid : low <= high ->
   (forall x y l, (forall l', l' != l -> x l' = y l') -> `|total x - total y| <= high - low)
   /\ forall l : 'I_L, exists x y,
@@ -80,15 +80,16 @@ Section Levels.
 Variables (R : realFieldType) (p b : nat) (fl : R -> R).
 
 (* begin prp-grid-definitions *)
-(* Rounding to a float of p binary digits, 53 for doubles, where nothing over- or underflows, changes a
-   number by the share 2^-p of it at most. *)
+(* Rounding to a float of p binary digits, 53 for doubles, without overflow or underflow, has a relative
+   error of at most 2^-p. *)
 Definition is_rounding : Prop := forall z, `|fl z - z| <= `|z| / 2 ^+ p.
 Definition is_floor (n : int) (y : R) : Prop := n%:~R <= y < n%:~R + 1.
-(* n is the level of v in [lo, up], and step the distance of two levels. *)
+(* n is the level of v in [lo, up], step the distance of two levels, and level_error_bound bounds how far
+   the value at a level is from v. *)
 Definition is_level (lo up v : R) (n : int) : Prop :=
   is_floor n (fl (fl (fl (v - lo) * fl (2 ^+ b / fl (up - lo))) + 1 / 2)).
 Definition step (lo up : R) : R := fl (up - lo) / 2 ^+ b.
-Definition off (lo up : R) : R := step lo up * (1 / 2 + 1 / 2 ^+ 10).
+Definition level_error_bound (lo up : R) : R := step lo up * (1 / 2 + 1 / 2 ^+ 10).
 Hypothesis rounding : is_rounding.
 Hypothesis bp : (b + 13 <= p)%N. (* for doubles, b <= 40 *)
 (* end prp-grid-definitions *)
@@ -96,12 +97,12 @@ Hypothesis bp : (b + 13 <= p)%N. (* for doubles, b <= 40 *)
 (* begin prp-grid-level *)
 (* (1) A level is a whole number from 0 to 2^b, and the value at it close to v. *)
 Theorem grid_level (lo up v : R) (n : int) : lo <= v <= up -> 0 < fl (up - lo) -> is_level lo up v n ->
-  0 <= n <= 2 ^+ b /\ `|lo + step lo up * n%:~R - v| <= off lo up.
+  0 <= n <= 2 ^+ b /\ `|lo + step lo up * n%:~R - v| <= level_error_bound lo up.
 (* end prp-grid-level *)
 Proof.
-(* Each operation is off by the share u = 2^-p of its result at most; as b + 13 <= p, what comes of
-   that is less than e = 2^-10 of a level, which leaves room. *)
-have near := rounding; rewrite /is_level /off /step.
+(* Each operation has a relative error of at most u = 2^-p; as b + 13 <= p, all of them together are less
+   than e = 2^-10 of a level. *)
+have near := rounding; rewrite /is_level /level_error_bound /step.
 pose u : R := (2 ^+ p)^-1; pose e : R := (2 ^+ 10)^-1; pose P : R := 2 ^+ b.
 have two k : 0 < 2 ^+ k :> R by rewrite exprn_gt0 ?ltr0n.
 have e0 : 0 < e by rewrite invr_gt0.
@@ -191,14 +192,14 @@ by move=> h h'; apply: le_anti; rewrite !le_of.
 Qed.
 
 (* begin prp-grid-user *)
-(* A user's levels, each less o, add up to this. *)
+(* The sum of a user's levels, each less o. *)
 Definition levels_of L (m : 'I_L -> nat) (level : forall l, 'I_(m l) -> int) (o : int) (l : 'I_L) : int :=
   \sum_j (level l j - o).
 (* end prp-grid-user *)
 
 (* begin prp-grid-error *)
-(* (4) What the levels cost: the mean is as good as one level, and where sums are rounded, half a step
-   for each user. *)
+(* (4) The error that levels cause: that of one level in the mean and, if sums are rounded, half a step per
+   user. *)
 Theorem grid_error L (m : 'I_L -> nat) (lo up : R) (x : dataset R m)
     (level : forall l, 'I_(m l) -> int) (o low high : int) (s : nat) (h : R) :
   (0 < \sum_l m l)%N -> 0 < fl (up - lo) -> h = step lo up -> low <= high ->
@@ -206,10 +207,11 @@ Theorem grid_error L (m : 'I_L -> nat) (lo up : R) (x : dataset R m)
   `|2 ^+ s * h * (total s low high (levels_of level o))%:~R / N R m
     - (\sum_l clip (2 ^+ s * h * low%:~R) (2 ^+ s * h * high%:~R)
                    (\sum_j (x l j - (lo + h * o%:~R)))) / N R m|
-  <= off lo up + (if (0 < s)%N then 2 ^+ s / 2 * h * L%:R / N R m else 0).
+  <= level_error_bound lo up + (if (0 < s)%N then 2 ^+ s / 2 * h * L%:R / N R m else 0).
 (* end prp-grid-error *)
 Proof.
-(* A user's sum is off by m l levels' errors and by rounding; clipping moves no two numbers apart. *)
+(* A user's sum differs by the errors of m l levels and by rounding; clipping moves no two numbers further
+   apart. *)
 move=> Npos W0 hE lh ok; have N0 : 0 < N R m by rewrite ltr0n.
 have h0 : 0 < h by rewrite hE divr_gt0 // exprn_gt0 ?ltr0n.
 have P0 : 0 < 2 ^+ s :> R by rewrite exprn_gt0 ?ltr0n.
@@ -217,7 +219,7 @@ have H0 : 0 < 2 ^+ s * h by exact: mulr_gt0.
 pose half : R := if (0 < s)%N then 2 ^+ s / 2 * h else 0.
 have -> : (if (0 < s)%N then 2 ^+ s / 2 * h * L%:R / N R m else 0) = L%:R * half / N R m.
   by rewrite /half; case: (0 < s)%N; [congr (_ / _); ring | rewrite mulr0 mul0r].
-(* rounding moves a sum by half a step at most, and not at all if steps are levels *)
+(* rounding changes a sum by at most half a step, and not at all if steps are levels *)
 have near_whole (S : int) : `|2 ^+ s * h * (rounded s S)%:~R - h * S%:~R| <= half.
   rewrite /half; have [s0|s0] := posnP s.
     have -> : rounded s S = S by apply: rounded_is; rewrite s0 expr0; clear; lia.
@@ -230,17 +232,17 @@ have near_whole (S : int) : `|2 ^+ s * h * (rounded s S)%:~R - h * S%:~R| <= hal
 rewrite -mulrBl normrM [`|(N R m)^-1|]gtr0_norm ?invr_gt0 // ler_pdivr_mulr //.
 rewrite mulrDl mulfVK ?gt_eqF //.
 rewrite /total rmorph_sum mulr_sumr -sumrB; apply: le_trans (ler_norm_sum _ _ _) _.
-have -> : off lo up * N R m + L%:R * half = \sum_(l < L) ((m l)%:R * off lo up + half).
+have -> : level_error_bound lo up * N R m + L%:R * half = \sum_(l < L) ((m l)%:R * level_error_bound lo up + half).
   by rewrite big_split /= sumr_const card_ord -[half *+ L]mulr_natl -mulr_suml -natr_sum [_ * N R m]mulrC.
 apply: ler_sum => l _.
 set S := levels_of level o l; set t := \sum_j _.
-have near : `|h * S%:~R - t| <= (m l)%:R * off lo up.
-  have -> : (m l)%:R * off lo up = \sum_(j < m l) off lo up by rewrite sumr_const card_ord mulr_natl.
+have near : `|h * S%:~R - t| <= (m l)%:R * level_error_bound lo up.
+  have -> : (m l)%:R * level_error_bound lo up = \sum_(j < m l) level_error_bound lo up by rewrite sumr_const card_ord mulr_natl.
   rewrite /S /t /levels_of rmorph_sum mulr_sumr -sumrB; apply: le_trans (ler_norm_sum _ _ _) _.
   apply: ler_sum => j _; have [range lev] := ok l j; have [_] := grid_level range W0 lev.
   by rewrite rmorphB /= -hE; congr (`|_| <= _); ring.
 pose z (k : int) : R := 2 ^+ s * h * k%:~R.
-have {}near : `|z (rounded s S) - t| <= (m l)%:R * off lo up + half.
+have {}near : `|z (rounded s S) - t| <= (m l)%:R * level_error_bound lo up + half.
   have := near_whole S; rewrite -/(z _); move: near; rewrite !ler_norml => /andP [? ?] /andP [? ?].
   by linear.
 apply: le_trans near.
@@ -257,7 +259,7 @@ Qed.
 End Levels.
 
 (* begin prp-grid-same *)
-(* (2) A level is one number: engines that round alike have the same. *)
+(* (2) The level of a value is unique, so engines that round alike compute the same. *)
 Theorem grid_same_level (R : realFieldType) (b : nat) (fl : R -> R) (lo up v : R) (n n' : int) :
   is_level b fl lo up v n -> is_level b fl lo up v n' -> n = n'.
 (* end prp-grid-same *)
@@ -274,7 +276,7 @@ have -> : n%:~R / 2 ^+ s + 1 / 2 = (2 * n%:~R + 2 ^+ s) / (2 * 2 ^+ s) :> R.
 by rewrite ler_pdivl_mulr ?ltr_pdivr_mulr // mulr_gt0 ?ltr0n.
 Qed.
 
-(* The last shift: by more than 20 bits, where the lower half decides nothing, and by at most 20. *)
+(* The last shift: by more than 20 bits, where the lower half does not matter, and by at most 20. *)
 Lemma shift_upper (a r : int) (k : nat) : 0 <= r < 2 ^+ 20 ->
   ((a + 2 ^+ k) %/ 2 ^+ k.+1)%Z = rounded (k + 21) (2 ^+ 20 * a + r).
 Proof.

@@ -1,5 +1,5 @@
-(* Integrals over the line, without limits: what is asked of them, what they then are of a function that
-   falls or grows, and what they are beyond a point. *)
+(* Integrals over the line, without limits: what is assumed of them; the integral of a function that falls
+   or grows; and integrals beyond a point. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear exponential densities.
 Set Implicit Arguments.
@@ -11,10 +11,10 @@ Local Open Scope ring_scope.
 (* begin def-line *)
 (* h between a and b, and 0 elsewhere. *)
 Definition between (R : realFieldType) (a b : R) (h : R -> R) : R -> R := fun y => if a < y <= b then h y else 0.
-(* No number is beyond all whole ones, which the last clause would not allow either.  J is linear and
-   monotone; it gives an interval its length, whatever a function is at the ends; h has an
-   integral up to a if it has one at all; what grows has one between a and b; and what has integrals
-   between -n and n that are all at most c has one, which is at most c.  Lebesgue's integral is such (reals/lebesgue.v). *)
+(* Every number is at most some whole one.  J is linear and monotone; it gives an interval its length,
+   whatever a function is at the ends; a function that has an integral has one up to a; one that grows has
+   one between a and b; and a nonnegative one whose integrals between -n and n are all at most c has one,
+   which is at most c.  Lebesgue's integral is such (reals/lebesgue.v). *)
 Definition is_line_integral (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -> R) -> R) : Prop :=
   (forall x : R, exists n : nat, x <= n%:R) /\
   [/\ is_integral H J,
@@ -26,7 +26,7 @@ Definition is_line_integral (R : realFieldType) (H : (R -> R) -> Prop) (J : (R -
         (forall n : nat, H (between (- n%:R) n%:R h) /\ J (between (- n%:R) n%:R h) <= c) -> H h /\ J h <= c].
 (* end def-line *)
 
-(* Numbers that are below every positive one. *)
+(* A nonnegative number of which all multiples are at most c is 0. *)
 Lemma small_zero (R : realFieldType) (x c : R) : (forall x : R, exists n : nat, x <= n%:R) ->
   0 <= x -> (forall n : nat, x * n%:R <= c) -> x = 0.
 Proof.
@@ -61,7 +61,7 @@ Qed.
 Lemma line_le h h' : H h -> H h' -> (forall y, h y <= h' y) -> J h <= J h'.
 Proof. by case: line_integral => _ _ mono; exact: mono. Qed.
 
-(* A single point counts nothing. *)
+(* A single point does not change an integral. *)
 Lemma line_point a f : (forall y, y != a -> f y = 0) -> H f /\ J f = 0.
 Proof.
 case: HJ => _ [_ lengths _ _ _] f0; rewrite -[0](subrr a); apply: lengths => // y.
@@ -75,7 +75,7 @@ Proof. by apply: (@line_point 0). Qed.
 Lemma line_ge0 h : H h -> (forall y, 0 <= h y) -> 0 <= J h.
 Proof. by move=> Hh h0; have [H0 <-] := line_zero; apply: line_le. Qed.
 
-(* What differs at one point only. *)
+(* Functions that differ at one point only have the same integral. *)
 Lemma line_but_one a h h' : H h -> (forall y, y != a -> h y = h' y) -> H h' /\ J h' = J h.
 Proof.
 move=> Hh e; have [|Hp Jp] := @line_point a (fun y => h' y - h y).
@@ -150,7 +150,7 @@ have [Hs _] := line_scale (-1) Hm; have [] // := line_ext Hs (h' := between a b 
 by rewrite /between; case: ifP => _; [rewrite mulN1r opprK | rewrite mulr0].
 Qed.
 
-(* Halving an interval halves what a falling function can be wrong by. *)
+(* Halving the intervals halves the bound on the error of the sum for a falling function. *)
 Lemma falling_near n a b h G : a <= b -> (forall x y, a <= x -> x <= y -> y <= b -> h y <= h x) ->
   (forall x y, a <= x -> x <= y -> y <= b -> h y * (y - x) <= G y - G x <= h x * (y - x)) ->
   `|J (between a b h) - (G b - G a)| * 2 ^+ n <= (h a - h b) * (b - a).
@@ -297,7 +297,7 @@ Hypothesis HJ : is_line_integral H J.
 
 Definition mirrored (h : R -> R) : R -> R := fun y => h (- y).
 
-(* Seen so, an interval has its other end. *)
+(* Mirrored, an interval contains its other end. *)
 Lemma between_mirrored a b h y : y != - a -> y != - b ->
   mirrored (between a b h) y = between (- b) (- a) (mirrored h) y.
 Proof.

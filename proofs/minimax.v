@@ -28,13 +28,14 @@ by do 2 (case: ifP => _; first exact: h); rewrite lexx ltW.
 Qed.
 
 (* begin lem-one-user *)
-(* Any private mechanism has at least the share U / N M n of one user's risk at n times the budget. *)
+(* If no private mechanism for one user has a risk below b at n times the budget, none for the collection
+   has a risk below U / N H (n) b. *)
 Theorem lem_one_user (n : nat) (b : R) : (0 < n <= L)%N -> one_user_risk_at_least (q ^+ n) b ->
-  minimax_risk_at_least m U q (U / N * (M m (n%:R : R) * b)).
+  minimax_risk_at_least m U q (U / N * (sum_of_largest m (n%:R : R) * b)).
 (* end lem-one-user *)
 Proof.
-(* Let the first n users all do what one user does whose sample is y: the mean is then a y.  To replace y
-   costs one step for each of them, so q ^ n, and Y / a is a mechanism for one user. *)
+(* Let all samples of the first n users be y U, for one user's sample y: the mean is then a y.  To replace y
+   takes one step per user, so the factor q ^ n, and Y / a is a mechanism for one user. *)
 move=> /andP [n0 nL] one H E r [sH Habs] mE priv risk; have N0 : 0 < N by rewrite ltr0n.
 have q0 : 0 < q := q_pos q1; have [ext H1 lin] := sH.
 pose a : R := step_mean m U n.
@@ -71,7 +72,7 @@ case: (ltgtP a 0) => [a_neg|a_pos|a0].
     apply: mulr_ge0; [exact: ltW | apply: sumr_ge0 => i _].
     by apply: mulr_ge0; [exact: weight_ge0 | exact: ler0n].
   by rewrite leNgt a_neg.
-- have -> : U / N * (M m (n%:R : R) * b) = b * a by rewrite /a /step_mean; field; rewrite gt_eqF.
+- have -> : U / N * (sum_of_largest m (n%:R : R) * b) = b * a by rewrite /a /step_mean; field; rewrite gt_eqF.
   rewrite -ler_pdivl_mulr //.
   have far c y : `|c - y / a| = a^-1 * `|a * c - y|.
     rewrite -{2}[a]gtr0_norm // -normfV -normrM mulrBr mulKf ?gt_eqF // [y / a]mulrC.
@@ -91,18 +92,18 @@ case: (ltgtP a 0) => [a_neg|a_pos|a0].
   have [_ _ mono] := mE _ (xr x h); apply: mono => // [|y].
     by apply: ext (Habs (a * x ord0 ord0)) _ => y; rewrite far mulVKf ?gt_eqF.
   by rewrite far mulVKf ?gt_eqF // [a * _]mulrC.
-- have -> : U / N * (M m (n%:R : R) * b) = a * b by rewrite /a /step_mean; field; rewrite gt_eqF.
+- have -> : U / N * (sum_of_largest m (n%:R : R) * b) = a * b by rewrite /a /step_mean; field; rewrite gt_eqF.
   have O1 : in_range U (D 0) by apply: Dr; rewrite lexx ler01.
   by rewrite a0 mul0r; apply: le_trans (risk _ O1); apply: (mean_ge0 sH) => //; exact: mE.
 Qed.
 
 (* begin thm-minimax *)
-(* What no mechanism can beat: both bounds together, for each n. *)
+(* No private mechanism has a risk below either bound, for n = 1, ..., L. *)
 Theorem thm_minimax (n : nat) : (0 < n <= L)%N ->
-  minimax_risk_at_least m U q (U / N * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q)))
+  minimax_risk_at_least m U q (U / N * (sum_of_largest m (n%:R : R) / (1 + cosh_log q + n%:R * sinh_log q)))
   /\ forall k, (2 <= k)%N -> 1 / k.+1%:R <= s (q ^+ n) k ->
        (forall j, (2 <= j < k)%N -> s (q ^+ n) j < 1 / j.+1%:R) ->
-       minimax_risk_at_least m U q (U / N * (M m (n%:R : R) * s (q ^+ n) k)).
+       minimax_risk_at_least m U q (U / N * (sum_of_largest m (n%:R : R) * s (q ^+ n) k)).
 (* end thm-minimax *)
 Proof.
 move=> nL; split; first exact: (thm_chain (ltW U0) q1 Npos).

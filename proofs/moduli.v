@@ -1,4 +1,5 @@
-(* The moduli of the mean and of the variance: how far n users together can move them. *)
+(* The modulus of the mean, and a lower bound on that of the variance: how far n users together can move
+   them. *)
 (* Here are defined: ranged and same_but_one (datasets in the range, and neighbours among them), ranged_mean
    and ranged_variance (the statistics). *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
@@ -26,7 +27,7 @@ Definition ranged_variance (D : ranged) : R :=
 Hypothesis U0 : 0 <= U.
 Hypothesis Npos : (0 < \sum_l m l)%N.
 
-(* Where n steps lead, all but n users have the same samples. *)
+(* After n steps, all but at most n users have the same samples. *)
 Lemma apart_after n (D D' : ranged) : within_steps same_but_one n D D' ->
   exists2 s : seq 'I_L, (size s <= n)%N & forall l, l \notin s -> forall j, sval D l j = sval D' l j.
 Proof.
@@ -37,7 +38,7 @@ by rewrite same // other.
 Qed.
 
 Lemma largest_counts (s : seq 'I_L) n : uniq s -> (size s <= n)%N ->
-  \sum_(l <- s) U * (m l)%:R <= U * M m (n%:R : R).
+  \sum_(l <- s) U * (m l)%:R <= U * sum_of_largest m (n%:R : R).
 Proof.
 move=> us sn; case: (posnP n) => [n0|n0].
   have -> : s = [::] by apply: size0nil; apply/eqP; rewrite -leqn0 -n0.
@@ -45,7 +46,7 @@ move=> us sn; case: (posnP n) => [n0|n0].
   by apply: mulr_ge0; [exact: (weight_ge0 (n%:R : R) i) | exact: ler0n].
 have kc : is_ceil n (n%:R : R) by split; rewrite ?lexx // ltr_subl_addr ltr_addl ltr01.
 have x0 : 0 < n%:R :> R by rewrite ltr0n.
-have -> := M_eq m U0 x0 kc; set T := U * _; have T0 : 0 <= T by rewrite mulr_ge0 ?ler0n.
+have -> := sum_largest_eq m U0 x0 kc; set T := U * _; have T0 : 0 <= T by rewrite mulr_ge0 ?ler0n.
 apply: (@le_trans _ _ (\sum_(l <- s) (Num.max (U * (m l)%:R - T) 0 + T))).
   by apply: ler_sum => l _; minmax; linear.
 rewrite big_split /=; apply: ler_add.
@@ -56,10 +57,10 @@ by apply: ler_wpmul2r; rewrite // ler_nat.
 Qed.
 
 (* One user more adds the next count. *)
-Lemma M_next n : M m (n.+1%:R : R) = M m (n%:R : R) + (c n)%:R.
+Lemma sum_largest_next n : sum_of_largest m (n.+1%:R : R) = sum_of_largest m (n%:R : R) + (c n)%:R.
 Proof.
-case: (ltnP n L) => nL; first by rewrite !M_whole ?(ltnW nL) // big_nat_recr.
-by rewrite !M_all ?ler_nat ?(leqW nL) // nth_count_beyond // addr0.
+case: (ltnP n L) => nL; first by rewrite !sum_largest_whole ?(ltnW nL) // big_nat_recr.
+by rewrite !sum_largest_all ?ler_nat ?(leqW nL) // nth_count_beyond // addr0.
 Qed.
 
 (* The dataset in which the first j users have all samples at U. *)
@@ -76,7 +77,7 @@ Qed.
 (* begin cor-modulus-mean thm-chain *)
 (* The mean's modulus is U H n / N, with H n the sum of the n largest counts, and each further user adds at
    most what the one before adds. *)
-Theorem modulus_of_mean : let omega (n : nat) := U * M m (n%:R : R) / N in
+Theorem modulus_of_mean : let omega (n : nat) := U * sum_of_largest m (n%:R : R) / N in
   is_modulus same_but_one ranged_mean omega /\ forall n, omega n.+2 - omega n.+1 <= omega n.+1 - omega n.
 (* end cor-modulus-mean thm-chain *)
 Proof.
@@ -95,13 +96,13 @@ split=> [n|n].
   have kL : (minn n L <= L)%N by rewrite geq_minr.
   have -> : omega n = step_mean m U (minn n L).
     rewrite /omega /step_mean; case: (leqP n L) => // Ln.
-    by rewrite !M_all // ler_nat // ltnW.
+    by rewrite !sum_largest_all // ler_nat // ltnW.
   have := bound _ _ (first_users kL (geq_minl n L)).
-  rewrite /ranged_mean /= !mean_chain // {2}/step_mean M_whole // big_geq // mulr0 mul0r subr0.
+  rewrite /ranged_mean /= !mean_chain // {2}/step_mean sum_largest_whole // big_geq // mulr0 mul0r subr0.
   by [].
 rewrite /omega -!mulrBl; apply: ler_wpmul2r => //; rewrite -!mulrBr; apply: ler_wpmul2l => //.
 have less : (c n.+1)%:R <= (c n)%:R :> R by rewrite ler_nat nth_count_mono.
-by have := M_next n.+1; have := M_next n; linear.
+by have := sum_largest_next n.+1; have := sum_largest_next n; linear.
 Qed.
 
 (* The variance where the samples of the users in s are U, and all others 0. *)
@@ -123,13 +124,13 @@ Qed.
 (* n users together can move the variance by U^2 p (1 - p) at least, with p the largest share of the samples
    that n users have: so its modulus is no smaller. *)
 Theorem variance_moves (omega : nat -> R) (n : nat) : is_modulus same_but_one ranged_variance omega ->
-  (n <= L)%N -> U ^+ 2 * (M m (n%:R : R) / N * (1 - M m (n%:R : R) / N)) <= omega n.
+  (n <= L)%N -> U ^+ 2 * (sum_of_largest m (n%:R : R) / N * (1 - sum_of_largest m (n%:R : R) / N)) <= omega n.
 (* end thm-variance *)
 Proof.
 move=> mod nL; have := (mod n).1 _ _ (first_users nL (leqnn n)).
 rewrite /ranged_variance /= !(variance_on erefl) !mean_chain //.
-have -> : step_mean m U 0 = 0 by rewrite /step_mean M_whole // big_geq // mulr0 mul0r.
-rewrite mul0r subr0 /step_mean -[U * _ / N]mulrA; move: (M m _ / N) => p.
+have -> : step_mean m U 0 = 0 by rewrite /step_mean sum_largest_whole // big_geq // mulr0 mul0r.
+rewrite mul0r subr0 /step_mean -[U * _ / N]mulrA; move: (sum_of_largest m _ / N) => p.
 by apply: le_trans; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
 Qed.
 End Moduli.

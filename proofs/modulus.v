@@ -2,7 +2,7 @@
    sensitivity, and the smallest error of all estimators.  Datasets are of any type X, and any relation
    says which are neighbours; for users' data that may be replaced, steps_of_users counts the steps. *)
 (* Here are defined: within_steps and is_modulus (how far), is_concave, is_majorant, is_concave_majorant and
-   touches (the majorant and its lines), moves_at_most and misses_at_most (sensitivity and bias),
+   touches (the majorant and its lines), sensitivity_between_at_most and bias_at_most (of an estimator),
    is_extension (an estimator that attains the smallest bias), users_data and differing. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import linear.
@@ -34,9 +34,9 @@ Definition is_concave_majorant (omega : nat -> R) (h : R -> R) : Prop :=
 
 (* begin def-estimators *)
 (* An estimator g of f: its sensitivity is at most Delta, its worst-case bias at most b. *)
-Definition moves_at_most (g : X -> R) (Delta : R) : Prop :=
+Definition sensitivity_between_at_most (g : X -> R) (Delta : R) : Prop :=
   forall D D', adjacent D D' -> `|g D - g D'| <= Delta.
-Definition misses_at_most (g : X -> R) (b : R) : Prop := forall D, `|f D - g D| <= b.
+Definition bias_at_most (g : X -> R) (b : R) : Prop := forall D, `|f D - g D| <= b.
 (* F D is the infimum of f D' + n Delta over all n and all D' within n steps of D. *)
 Definition is_extension (Delta : R) (F : X -> R) : Prop := forall D,
   (forall n D', within_steps n D D' -> F D <= f D' + n%:R * Delta)
@@ -52,7 +52,7 @@ move=> DC; elim: n D' => [|n IH] D' /=; first by move=> <-; exists D => //; righ
 by case=> B CB BD'; exists B => //; exact: IH.
 Qed.
 
-Lemma moves_in_steps (g : X -> R) Delta n D D' : 0 <= Delta -> moves_at_most g Delta ->
+Lemma moves_in_steps (g : X -> R) Delta n D D' : 0 <= Delta -> sensitivity_between_at_most g Delta ->
   within_steps n D D' -> g D - g D' <= n%:R * Delta.
 Proof.
 move=> D0 sens; elim: n D' => [|n IH] D' /=; first by move=> ->; rewrite subrr mul0r.
@@ -65,10 +65,10 @@ Qed.
 (* The smallest bias at the sensitivity Delta is half of the supremum of omega n - n Delta.  With every b
    that is no smaller, F + b has this sensitivity, and a bias of at most b. *)
 Theorem smallest_bias (omega : nat -> R) (Delta : R) : is_modulus omega -> 0 <= Delta ->
-  (forall g b, moves_at_most g Delta -> misses_at_most g b -> forall n, (omega n - n%:R * Delta) / 2 <= b)
+  (forall g b, sensitivity_between_at_most g Delta -> bias_at_most g b -> forall n, (omega n - n%:R * Delta) / 2 <= b)
   /\ ((forall D D', adjacent D D' -> adjacent D' D) -> forall F b, is_extension Delta F ->
       (forall n, (omega n - n%:R * Delta) / 2 <= b) ->
-      moves_at_most (fun D => F D + b) Delta /\ misses_at_most (fun D => F D + b) b).
+      sensitivity_between_at_most (fun D => F D + b) Delta /\ bias_at_most (fun D => F D + b) b).
 (* end thm-modulus-bias *)
 Proof.
 move=> mod D0; split=> [g b sens bias n|sym F b ext low].
@@ -87,7 +87,7 @@ have down : f D - 2 * b <= F D.
 by rewrite ler_norml; linear.
 Qed.
 
-(* What a line is. *)
+(* A line is concave. *)
 Lemma line_concave (a s : R) : is_concave (fun y => a + s * y).
 Proof. by move=> x y t _ _ _; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring. Qed.
 
@@ -148,25 +148,26 @@ by linear.
 Qed.
 
 (* begin thm-modulus-error *)
-(* Half of the concave majorant at 2 w is the smallest bias plus w times the sensitivity.  The sensitivities
-   of the estimators that attain it are the slopes of the lines that touch the majorant there. *)
+(* Half of the concave majorant at 2 w is the smallest value of bias plus w times sensitivity.  The
+   sensitivities of the estimators that attain it are the slopes of the lines that touch the majorant
+   there. *)
 Theorem smallest_error (omega : nat -> R) (h : R -> R) (w : R) :
   is_modulus omega -> is_concave_majorant omega h -> 0 <= w ->
   let E := h (2 * w) / 2 in
-  [/\ forall Delta g b, 0 <= Delta -> moves_at_most g Delta -> misses_at_most g b -> E <= b + w * Delta,
+  [/\ forall Delta g b, 0 <= Delta -> sensitivity_between_at_most g Delta -> bias_at_most g b -> E <= b + w * Delta,
       forall L K : nat, (forall n, omega n <= omega L) -> 2 * w <= K%:R ->
         exists2 Delta, 0 <= Delta & touches h (2 * w) Delta,
       (forall D D', adjacent D D' -> adjacent D' D) ->
         forall Delta F, 0 <= Delta -> touches h (2 * w) Delta -> is_extension Delta F ->
         let b := E - w * Delta in
-        moves_at_most (fun D => F D + b) Delta /\ misses_at_most (fun D => F D + b) b
-    & forall Delta g b, 0 <= Delta -> moves_at_most g Delta -> misses_at_most g b ->
+        sensitivity_between_at_most (fun D => F D + b) Delta /\ bias_at_most (fun D => F D + b) b
+    & forall Delta g b, 0 <= Delta -> sensitivity_between_at_most g Delta -> bias_at_most g b ->
         b + w * Delta <= E -> touches h (2 * w) Delta].
 (* end thm-modulus-error *)
 Proof.
 move=> mod [[conc above] least] w0 E; have x0 : 0 <= 2 * w by linear.
 (* an estimator is a line above omega *)
-have line Delta g b : 0 <= Delta -> moves_at_most g Delta -> misses_at_most g b ->
+have line Delta g b : 0 <= Delta -> sensitivity_between_at_most g Delta -> bias_at_most g b ->
     forall y, 0 <= y -> h y <= 2 * b + Delta * y.
   move=> D0 sens bias; apply: least; split=> [|n]; first exact: line_concave.
   by have := (smallest_bias mod D0).1 g b sens bias n; linear.
@@ -194,13 +195,15 @@ by have := line Delta g b D0 sens bias y y0; rewrite /E in few; linear.
 Qed.
 
 (* begin thm-modulus-error-majorant *)
-(* If omega does not grow beyond some n, and no number is above all whole ones, the majorant is there. *)
+(* If omega is constant from some n on, and every number is at most some whole one, the concave majorant
+   exists. *)
 Theorem majorant_exists (omega : nat -> R) (L : nat) : is_modulus omega ->
   (forall n, omega n <= omega L) -> (forall x : R, exists K : nat, x <= K%:R) ->
   exists h, is_concave_majorant omega h.
 (* end thm-modulus-error-majorant *)
 Proof.
-(* Left of L its height is that of the highest chord; there lies a line, and no point is above it. *)
+(* Left of L its value is that of the highest chord at the point; a line through this value lies above all
+   of omega. *)
 move=> mod top archi; pose height x (i j : nat) := ((j%:R - x) * omega i + (x - i%:R) * omega j) / (j%:R - i%:R).
 pose over (x : R) (p : 'I_L.+1 * 'I_L.+1) := (p.1%:R <= x) && (x < p.2%:R).
 pose best (x : R) : 'I_L.+1 * 'I_L.+1 := [arg max_(p > (ord0, ord_max) | over x p) height x p.1 p.2]%O.
@@ -275,7 +278,8 @@ Definition differing (T : 'I_L -> eqType) (D D' : users_data T) : nat := #|[pred
 (* end def-users *)
 
 (* begin thm-modulus-bias-users *)
-(* If neighbours differ in the data of one user at most, so many steps lead from one dataset to another. *)
+(* If neighbours differ in the data of at most one user, at most n steps lead from one dataset to another if
+   and only if at most n users' data differ. *)
 Theorem steps_of_users (T : 'I_L -> eqType) (n : nat) (D D' : users_data T) :
   within_steps (fun C C' : users_data T => (differing C C' <= 1)%N) n D D' <-> (differing D D' <= n)%N.
 (* end thm-modulus-bias-users *)

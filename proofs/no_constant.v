@@ -1,4 +1,5 @@
-(* With Laplace noise no constant serves every budget: other mechanisms win by any factor. *)
+(* With Laplace noise no constant factor holds for every budget: other mechanisms are better by any
+   factor. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts optimum lattice chain exponential.
 Set Implicit Arguments.
@@ -12,7 +13,8 @@ Local Open Scope ring_scope.
 Definition risk_possible (R : realFieldType) L (m : 'I_L -> nat) (U q r : R) : Prop :=
   exists H E, [/\ is_class H, forall x : dataset R m, in_range U x -> is_mean H (E x),
     is_private U H q E & risk_at_most U E r].
-(* Noise Z of mean size z that hides shifts by 1 at most: noise h is the mean of h Z, for h in H. *)
+(* Noise Z with the mean absolute value z that hides shifts by at most 1: noise h is the mean of h Z, for h
+   in H. *)
 Definition is_noise (R : realFieldType) (H : (R -> R) -> Prop) (q z : R)
     (noise : (R -> R) -> R) : Prop :=
   [/\ is_class H /\ forall a b h, H h -> H (fun y => h (a + b * y)), is_mean H noise,
@@ -93,8 +95,8 @@ by move: (q / K%:R) (K%:R^-1) => t u; linear.
 Qed.
 End Response.
 
-(* Statement 3, Laplace noise: no number C serves every budget, not even for one user with one sample in
-   [0, 1].  Some whole number is as large as C, as among the reals. *)
+(* Statement 3, Laplace noise: no factor C holds for every budget, not even for one user with one sample in
+   [0, 1].  Some whole number is at least C, as always among the reals. *)
 (* begin thm-factor-no-constant *)
 Theorem thm_factor_no_constant (R : realFieldType) (exp : R -> R) (C : R) :
   is_exponential exp -> (exists n : nat, C <= n%:R) ->
@@ -126,7 +128,7 @@ have -> : E_OPT m 1 (4 * k%:R) = 1 / (4 * k%:R) :> R.
   have [l c1] := first_count (m := m) (ltac:(by rewrite e1)).
   rewrite /E_OPT /N e1.
   have k0 : 0 < 4 * k%:R :> R by linear.
-  rewrite M_first; [|by rewrite divr_ge0 ?ler0n ?ltW|by rewrite ler_pdivr_mulr // mul1r].
+  rewrite sum_largest_first; [|by rewrite divr_ge0 ?ler0n ?ltW|by rewrite ler_pdivr_mulr // mul1r].
   by rewrite (_ : nth_count m 0 = 1%N) ?mulr1; [field; rewrite gt_eqF //; linear | rewrite -c1].
 have k0 : 0 < 4 * k%:R :> R by linear.
 have KR : 0 < K%:R :> R by rewrite ltr0n.
@@ -137,15 +139,17 @@ have kk : k%:R * k%:R = k%:R * (8 * (n%:R + 1)) :> R by rewrite -kE.
 by linear.
 Qed.
 
-(* By which factor, for every collection: h = exp (eps / 2), and 1 / (2 sinh (eps / 2)) is the mean size of
-   staircase noise.  The mean plus such noise, scaled to its sensitivity, has the risk r. *)
+(* For every collection, E_OPT is 2 sinh (eps / 2) / eps times the risk r of another private mechanism: the
+   mean plus staircase noise, whose mean absolute value is 1 / (2 sinh (eps / 2)), scaled to the mean's
+   sensitivity. h = exp (eps / 2). *)
 (* begin thm-factor-laplace *)
 Theorem thm_factor_laplace (R : realFieldType) L (m : 'I_L -> nat) (U eps h : R) H noise :
-  0 < U -> (0 < \sum_l m l)%N -> 2 <= eps -> 1 < h -> is_noise H (h ^+ 2) (1 / (2 * sinh h)) noise ->
-  exists2 r, risk_possible m U (h ^+ 2) r & E_OPT m U eps = 2 * sinh h / eps * r.
+  0 < U -> (0 < \sum_l m l)%N -> 2 <= eps -> 1 < h -> is_noise H (h ^+ 2) (1 / (2 * sinh_log h)) noise ->
+  exists2 r, risk_possible m U (h ^+ 2) r & E_OPT m U eps = 2 * sinh_log h / eps * r.
 (* end thm-factor-laplace *)
 Proof.
-(* One user moves the mean by D at most, so D times the noise hides it; its size is that mechanism's risk. *)
+(* One user changes the mean by at most D, so D times the noise hides it; the mean absolute value of that is
+   the mechanism's risk. *)
 move=> U0 Npos eps2 h1 [[cH subst] mN priv size]; have [sH Habs] := cH.
 have N0 : 0 < N R m by rewrite ltr0n.
 have c0 : 0 < (nth_count m 0)%:R :> R.
@@ -159,7 +163,7 @@ have near (x x' : dataset R m) : in_range U x -> in_range U x' -> neighbours x x
   have wide l : U * (m l)%:R <= U * (nth_count m 0)%:R.
     by apply: ler_wpmul2l; [exact: ltW | rewrite ler_nat le_first_count].
   by rewrite !nothing_clipped.
-exists (D / (2 * sinh h)).
+exists (D / (2 * sinh_log h)).
   exists H, E; split=> //.
   - move=> x _; have [E1 lin mono] := mN; split=> // [a f f' Hf Hf'|f f' Hf Hf' ff'].
       by apply: lin; exact: subst.
@@ -184,8 +188,8 @@ exists (D / (2 * sinh h)).
   apply: mono => [||z]; [|exact: space_scale|by rewrite e].
   by have [ext _ _] := sH; apply: ext (space_scale D sH Hz) _ => z; rewrite e.
 have eps0 : 0 < eps by linear.
-have s0 : 0 < sinh h by have := q_inv_lt1 h1; rewrite /sinh; linear.
-rewrite /E_OPT M_first; last first.
+have s0 : 0 < sinh_log h by have := q_inv_lt1 h1; rewrite /sinh_log; linear.
+rewrite /E_OPT sum_largest_first; last first.
 - by rewrite ler_pdivr_mulr // mul1r.
 - by rewrite divr_ge0 ?ler0n ?ltW.
 by rewrite /D; field; rewrite !gt_eqF.

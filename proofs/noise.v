@@ -1,5 +1,5 @@
-(* Laplace noise: its mass, its tails, its size, and how far a number is on average from where noise moves
-   another. *)
+(* Laplace noise: its mass, its tails, its mean absolute value, and the mean distance between a number and
+   another one with noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear exponential densities line.
 Set Implicit Arguments.
@@ -19,7 +19,7 @@ Variables (R : realFieldType) (exp : R -> R) (H : (R -> R) -> Prop) (J : (R -> R
 Hypothesis is_exp : is_exponential exp.
 Hypothesis HJ : is_line_integral H J.
 
-(* What falls from c on, by the factor exp (- 1) in each s. *)
+(* A function that falls from c on, by the factor exp (- 1) in each s. *)
 Definition decay (s c y : R) : R := exp (- ((y - c) / s)).
 
 Lemma decay_gt0 s c y : 0 < decay s c y. Proof. exact: (exp_gt0 is_exp). Qed.
@@ -78,7 +78,8 @@ have [] // := line_ext HJ Ha (h' := between c b (fun y => (y - c) * decay s c y)
 by rewrite /between; case: ifP => _; ring.
 Qed.
 
-(* The mean distance, between those of noises that fall a little faster, and slower. *)
+(* Bounds on the distance times the decay, by differences of decays that are slightly faster and slightly
+   slower. *)
 Lemma size_between s c (n : nat) (y : R) : 0 < s -> (0 < n)%N ->
   s * n.+1%:R * (decay s c y - decay (s * n.+1%:R / n.+2%:R) c y) <= (y - c) * decay s c y
   <= s * n.+1%:R * (decay (s * n.+1%:R / n%:R) c y - decay s c y).
@@ -146,7 +147,7 @@ have [h _] := bounds n.+1 isT; move: h; rewrite !S; move: (J f) (s ^+ 2) jf => j
 by linear.
 Qed.
 
-(* Both sides, for a point a from the centre c on downwards. *)
+(* The density to the right of the centre, and below to the left of it. *)
 Lemma laplace_right s c y : c < y -> laplace exp s c y = (2 * s)^-1 * decay s c y.
 Proof. by move=> cy; rewrite /laplace ger0_norm ?subr_ge0 ?ltW // mulrC. Qed.
 
@@ -191,7 +192,7 @@ have [|Hf ->] := line_but_one HJ (a := c) (h' := laplace exp s c) Ha.
 by split=> //; rewrite Ja Jr Jl; linear.
 Qed.
 
-(* What lies below a. *)
+(* The mass below a. *)
 Lemma laplace_tail s c a : 0 < s -> a <= c -> let f y := (if y < a then 1 else 0) * laplace exp s c y in
   H f /\ J f = exp (- ((c - a) / s)) / 2.
 Proof.
@@ -245,7 +246,7 @@ have [Hg ->] := line_ext HJ Hm e; split=> //; rewrite Jm ler0_norm ?subr_le0 ?(l
 by have -> : - c - - a = - (c - a) by ring.
 Qed.
 
-(* Its mean size is its scale. *)
+(* The mean absolute value of the noise is its scale. *)
 Lemma laplace_size (R : realFieldType) (exp : R -> R) H J (s c : R) :
   is_exponential exp -> is_line_integral H J -> 0 < s ->
   H (fun y => `|c - y| * laplace exp s c y) /\ J (fun y => `|c - y| * laplace exp s c y) = s.

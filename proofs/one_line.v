@@ -158,8 +158,9 @@ by exists (fun _ _ => 0) => // l j; rewrite lexx U0.
 Qed.
 
 (* begin thm-one-line *)
-(* One interval for all users, around any centre c: the two forms are one estimator; its sensitivity,
-   at most S / N, and S / N exactly if S <= 2 m* min (c, U - c); its worst-case bias. *)
+(* One interval for all users, around any centre c: the two forms are the same estimator.  Its sensitivity
+   is at most S / N, with equality if and only if S <= 2 m* min (c, U - c).  Its worst-case bias is max (A,
+   B) / N. *)
 Theorem thm_one_line :
   let Delta := (Num.min (S / 2) (c * m_star) + Num.min (S / 2) ((U - c) * m_star)) / N in
   let A := \sum_l Num.max (c * (m l)%:R - S / 2) 0 in

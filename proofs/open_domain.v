@@ -12,7 +12,7 @@ Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 Notation N := (N R m).
 
 (* begin def-open *)
-(* 0 is no sample.  v is the supremum of F on P. *)
+(* Samples are positive. v is the supremum of F on P. p is a pair of neighbours with samples in (0, U]. *)
 Definition in_open_range (x : dataset R m) : Prop := forall l j, 0 < x l j <= U.
 Definition is_sup (T : Type) (P : T -> Prop) (F : T -> R) (v : R) : Prop :=
   (forall t, P t -> F t <= v) /\ (forall w, w < v -> exists2 t, P t & w < F t).
@@ -37,7 +37,8 @@ Qed.
 
 Let moves : Type := forall l : 'I_L, 'I_(m l) -> R -> R.
 
-(* A mean of functions that move no two numbers apart moves by d at most. *)
+(* For functions that do not decrease and are 1-Lipschitz, raising the samples to d changes the mean of the
+   function values by at most d. *)
 Lemma raised_near (h : moves) d x : 0 <= d ->
   (forall l j u w, u <= w -> h l j u <= h l j w <= h l j u + (w - u)) -> in_range U x ->
   `|(\sum_l \sum_j h l j (raised d x l j)) / N - (\sum_l \sum_j h l j (x l j)) / N| <= d.
@@ -54,8 +55,9 @@ by move: (h l j _) (h l j u) => p q; rewrite ler_norml; minmax; linear.
 Qed.
 
 (* begin thm-optimum-open *)
-(* For a clipping, bias and sensitivity on (0, U] have as suprema their maxima on [0, U]; and no estimator
-   on (0, U], whatever bounds its bias and sensitivity there, has a smaller worst-case error than E_OPT. *)
+(* For a clipped mean, the worst-case bias and the sensitivity on (0, U], as suprema, equal the maxima on
+   [0, U].  And every estimator on (0, U] with bias at most beta and sensitivity at most delta there has
+   beta + delta / eps >= E_OPT. *)
 Theorem open_domain :
   (forall (a b : dataset R m) (beta delta : R), is_clipping U a b ->
      is_worst_case_bias U (clipped_mean a b) beta -> is_sensitivity U (clipped_mean a b) delta ->
@@ -67,8 +69,9 @@ Theorem open_domain :
      E_OPT m U eps <= beta + delta / eps).
 (* end thm-optimum-open *)
 Proof.
-(* For a clipping, samples below d are raised to d, which moves all means by d at most.  For any estimator,
-   [0, U - d] is shifted by d, where frontier.v has a bound; d is as small as is needed. *)
+(* For a clipping, samples below d are raised to d, which changes every mean by at most d.  For any
+   estimator, samples in [0, U - d], where frontier.v gives a bound, are shifted by d.  Then d tends to
+   0. *)
 have inside x : in_open_range x -> in_range U x by move=> xr l j; have /andP [/ltW -> ->] := xr l j.
 split=> [a b beta delta cl [[x xr xE] bias] [[y [y' [yr yr' yy yE]]] sens]|g eps beta delta e0 bias sens].
   have near d z : 0 <= d -> in_range U z ->

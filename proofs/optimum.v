@@ -140,13 +140,13 @@ Lemma phi_bracket eps S : eps != 0 ->
   2 * N * phi m U eps S = \sum_l Num.max (U * (m l)%:R - S) 0 + 2 / eps * S.
 Proof. by move=> e0; rewrite /phi; set X := \sum_l _; field; rewrite e0 gt_eqF. Qed.
 
-Lemma E_OPT_bracket eps : 2 * N * E_OPT m U eps = U * M m (2 / eps).
+Lemma E_OPT_bracket eps : 2 * N * E_OPT m U eps = U * sum_of_largest m (2 / eps).
 Proof. by rewrite /E_OPT; field; rewrite gt_eqF. Qed.
 
 Lemma by_bracket x y : 2 * N * x <= 2 * N * y -> x <= y.
 Proof. by rewrite ler_pmul2l // mulr_gt0 // ltr0n. Qed.
 
-(* Every sample's width leaves U less it, and a user's widths at most S and U m_l. *)
+(* A user's total width is at most U m_l, and the sums of both biases add up to what the widths leave. *)
 Lemma width_le a b l : is_clipping U a b -> @width R L m a b l <= U * (m l)%:R.
 Proof.
 move=> cl; have -> : U * (m l)%:R = \sum_(j < m l) U by rewrite sumr_const card_ord mulr_natr.
@@ -162,7 +162,8 @@ by rewrite -sumrB; apply: eq_bigr => j _; ring.
 Qed.
 
 (* begin lem-symmetric *)
-(* Lemma III.2, repaired: centring all intervals of a clipping, at their widths, costs nothing. *)
+(* Lemma III.2, repaired: centring all intervals of a clipping, at their widths, does not increase the
+   error. *)
 Theorem lem_symmetric eps (a b : dataset R m) (e : R) :
   is_clipping U a b -> is_worst_case_error U eps (clipped_mean a b) e ->
   exists a' b' e',
@@ -244,14 +245,14 @@ exists l => //; rewrite sym_width // cE -/(v m U 1); rewrite /v /= in Sv *.
 by minmax; linear.
 Qed.
 
-(* Where S is on the slopes: phi S exceeds the closed form by a sum of terms, none negative. *)
+(* phi S exceeds E_OPT by a sum of terms, none of them negative. *)
 Lemma phi_excess eps S : 0 < eps -> 0 <= S ->
   2 * N * (phi m U eps S - E_OPT m U eps) =
   \sum_(i < L) (Num.max (U * (c i)%:R - S) 0 - weight (2 / eps) i * (U * (c i)%:R - S))
   + S * (2 / eps - Num.min L%:R (2 / eps)).
 Proof.
 move=> eps0 S0; rewrite mulrBr phi_bracket ?gt_eqF // E_OPT_bracket.
-rewrite (M_split m U S) ?divr_ge0 ?ler0n ?(ltW eps0) //.
+rewrite (sum_largest_split m U S) ?divr_ge0 ?ler0n ?(ltW eps0) //.
 rewrite (sum_over_sorted m (fun k => Num.max (U * k%:R - S) 0)) sumrB; linear.
 Qed.
 
@@ -272,7 +273,7 @@ Qed.
 Lemma phi_at_T eps k : 0 < eps -> is_ceil k (2 / eps) -> phi m U eps (v m U k) = E_OPT m U eps.
 Proof.
 move=> eps0 kc; have P : 2 * N != 0 by rewrite mulf_neq0 ?pnatr_eq0 // gt_eqF.
-apply: (mulfI P); rewrite phi_bracket ?gt_eqF // E_OPT_bracket (M_eq m U0 _ kc) //.
+apply: (mulfI P); rewrite phi_bracket ?gt_eqF // E_OPT_bracket (sum_largest_eq m U0 _ kc) //.
 by rewrite divr_gt0 // ltr0n.
 Qed.
 
@@ -283,7 +284,7 @@ Lemma minimisers eps k S : 0 < eps -> is_ceil k (2 / eps) -> 0 <= S ->
   (phi m U eps S <= E_OPT m U eps <->
    if (2 / eps == k%:R) && (k <= L)%N then v m U k.+1 <= S <= v m U k else S == v m U k).
 Proof.
-(* phi S - E_OPT is a sum of terms from 0 on (phi_excess): S is a minimiser if and only if each is 0. *)
+(* phi S - E_OPT is a sum of nonnegative terms (phi_excess): S is a minimiser if and only if each is 0. *)
 move=> eps0 kc S0; have x0 : 0 < 2 / eps by rewrite divr_gt0 ?ltr0n.
 have k0 := is_ceil_pos x0 kc; move: kc => [kx xk].
 have kE : k%:R - 1 = k.-1%:R :> R by rewrite -[in LHS](prednK k0) -addn1 natrD addrK.
@@ -306,7 +307,7 @@ have -> : (phi m U eps S <= E_OPT m U eps) =
   by rewrite eq_le addr_ge0 ?andbT //; apply: sumr_ge0 => i _; exact: excess_term.
 rewrite psumr_eq0 => [|i _]; last exact: excess_term.
 case: (leqP k L) => kL; last first.
-  (* more is asked for than there are users *)
+  (* 2 / eps is larger than the number of users *)
   have Lk : (L <= k.-1)%N by rewrite -ltnS prednK.
   have Lx : L%:R < x by rewrite (le_lt_trans _ kx) // ler_nat.
   rewrite andbF /v nth_count_beyond // mulr0 min_l ?(ltW Lx) // mulf_eq0.
@@ -352,9 +353,9 @@ case: (ltngtP i k.-1) => ik.
 Qed.
 
 (* begin thm-frontier *)
-(* The frontier: an estimator of sensitivity at most Delta is somewhere off by beta_star Delta, and
-   the symmetric intervals of total width N Delta attain this, up to Delta = U m* / N; from there on
-   beta_star is 0, which the mean attains. *)
+(* The frontier: an estimator of sensitivity at most Delta has a bias of at least beta_star Delta on some
+   dataset, and the symmetric intervals of total width N Delta attain this, up to Delta = U m* / N; from
+   there on beta_star is 0, which the mean attains. *)
 Theorem thm_frontier (Delta : R) : 0 <= Delta ->
   let beta_star := (\sum_l Num.max (U * (m l)%:R / N - Delta) 0) / 2 in
   let S := N * Delta in
@@ -430,8 +431,8 @@ Theorem prp_all_minimisers (eps : R) (k : nat) (a b : dataset R m) (S e : R) :
     & \sum_l \sum_j a l j = \sum_l \sum_j (U - b l j)].
 (* end prp-all-minimisers *)
 Proof.
-(* A clipping's error exceeds phi by what its users lack in width and by half of |A - B|: it is E_OPT if and
-   only if neither is there, and S minimises phi. *)
+(* A clipping's error exceeds phi by terms for what its users lack in width and for half of |A - B|: it is
+   E_OPT if and only if these are 0 and S minimises phi. *)
 move=> eps0 kc cl lw err; have [_ _ err'] := thm_lemma eps cl lw.
 rewrite (error_unique err err') {e err err'}.
 set A := \sum_l \sum_j a l j; set B := \sum_l \sum_j (U - b l j).
@@ -476,7 +477,7 @@ split.
 Qed.
 
 (* begin prp-all-minimisers-printed *)
-(* With the bias as printed: the same widths, and every single interval in the middle. *)
+(* With the bias as printed: the same widths, and every single interval is centred in [0, U]. *)
 Theorem printed_minimisers (eps : R) (k : nat) (a b : dataset R m) (S : R) :
   0 < eps -> is_ceil k (2 / eps) -> is_clipping U a b -> is_largest_width a b S ->
   (forall (a' b' : dataset R m) S', is_clipping U a' b' -> is_largest_width a' b' S' ->
@@ -486,8 +487,9 @@ Theorem printed_minimisers (eps : R) (k : nat) (a b : dataset R m) (S : R) :
     & forall l j, a l j + b l j = U].
 (* end prp-all-minimisers-printed *)
 Proof.
-(* The printed bias is the true one or larger, and the same if every interval is in the middle.  So both
-   have the least value E_OPT, and what attains it as printed attains it in truth, with no gap. *)
+(* The printed bias is at least the true one, and equal to it if every interval is centred.  So both errors
+   have the smallest value E_OPT, and a minimiser of the printed error minimises the true one, with
+   equality. *)
 move=> eps0 kc cl lw; have [_ _ err] := thm_lemma eps cl lw.
 have all := prp_all_minimisers eps0 kc cl lw err.
 have [/andP [true_le _] sign] := thm_printed Npos cl.
@@ -532,10 +534,10 @@ by rewrite mem_index_enum => /(_ isT) /= /eqP; rewrite /d => h; minmax; linear.
 Qed.
 
 (* begin thm-optimum cor-modulus-mean *)
-(* (12), repaired, in closed form: the error of the best clipping is phi at v k and is
-   U / (2 N) M (2 / eps).  No estimator at all has a smaller one, whether or not its bias beta and its
-   sensitivity delta are attained.  It is U / 2 for eps <= 2 / L, falls strictly from there on, and is
-   U m* / (N eps) for eps >= 2, where nothing is clipped. *)
+(* (12), repaired, in closed form: the error of the best clipping is phi at v k and is U / (2 N) H (2 /
+   eps).  No estimator at all has a smaller one, whether or not its bias beta and its sensitivity delta are
+   attained.  It is U / 2 for eps <= 2 / L, falls strictly from there on, and is U m* / (N eps) for eps >=
+   2, where nothing is clipped. *)
 Theorem thm_optimum (eps : R) (k : nat) : 0 < eps -> is_ceil k (2 / eps) ->
   let T := v m U k in
   [/\ is_worst_case_error U eps (clipped_mean (sym_lo U T) (@sym_hi R L m U T)) (E_OPT m U eps),
@@ -572,13 +574,13 @@ split; split=> //.
   suff ge_e : E_OPT m U eps <= e by rewrite (@le_anti _ _ (E_OPT m U eps) e) // ge_e.
   by case: err => beta [delta [[_ bias] [_ sens] ->]]; apply: E_le bias sens.
 - rewrite -min_T /phi mulr_suml; congr ((_ + _) / _); apply: eq_bigr => l _; minmax; linear.
-- move=> Lx; rewrite /E_OPT M_all //; by field; rewrite gt_eqF.
+- move=> Lx; rewrite /E_OPT sum_largest_all //; by field; rewrite gt_eqF.
 - move=> Upos m0 eps' lt_eps le_L; have eps0' := lt_trans eps0 lt_eps; rewrite /E_OPT ltr_pmul2l ?divr_gt0 ?mulr_gt0 ?ltr0n //.
   have lt_x : 2 / eps' < 2 / eps by rewrite ltr_pmul2l ?ltr0n // ltf_pinv ?posrE.
-  rewrite -subr_gt0; apply: lt_le_trans (M_grows m0 _ (ltW lt_x) le_L); first by rewrite subr_gt0.
+  rewrite -subr_gt0; apply: lt_le_trans (sum_largest_grows m0 _ (ltW lt_x) le_L); first by rewrite subr_gt0.
   by rewrite divr_ge0 ?ler0n // ltW.
 - move=> eps2; have le1 : 2 / eps <= 1 by rewrite ler_pdivr_mulr // mul1r.
-  split; first by rewrite /E_OPT M_first ?divr_ge0 ?ler0n ?(ltW eps0) // /v /=; field; rewrite !gt_eqF.
+  split; first by rewrite /E_OPT sum_largest_first ?divr_ge0 ?ler0n ?(ltW eps0) // /v /=; field; rewrite !gt_eqF.
   move=> x; apply: nothing_clipped => // l; apply: ler_wpmul2l; rewrite // ler_nat /T.
   suff -> : k = 1%N by exact: le_first_count.
   have x0 : 0 < 2 / eps by rewrite divr_gt0 ?ltr0n.

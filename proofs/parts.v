@@ -1,4 +1,4 @@
-(* Users in parts, each released by a mechanism of its own: the same promise, and the errors add up. *)
+(* Users in parts, each released by a mechanism of its own: the same privacy, and the errors add up. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear chain composition.
 Set Implicit Arguments.
@@ -11,23 +11,25 @@ Section Parts.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 
 (* begin def-split *)
-(* A part B of the users.  What depends on B alone is the same where the samples of B are. *)
+(* A part B of the users.  A mechanism depends on B alone if its means are the same wherever the samples of
+   B are. *)
 Definition agree (B : pred 'I_L) (x x' : dataset R m) : Prop := forall l, B l -> forall j, x l j = x' l j.
 Definition depends_on (B : pred 'I_L) (T : Type) (H : (T -> R) -> Prop) (E : dataset R m -> (T -> R) -> R) : Prop :=
   forall x x' h, in_range U x -> in_range U x' -> agree B x x' -> H h -> E x h = E x' h.
-(* Two mechanisms with randomness of their own: the mean over pairs of outputs. *)
+(* Two mechanisms with independent randomness: the mean over pairs of outputs. *)
 Definition side_by_side (T T' : Type) (P : dataset R m -> (T -> R) -> R) (Q : dataset R m -> (T' -> R) -> R) :
   dataset R m -> (T * T' -> R) -> R := in_turn P (fun=> Q).
 Definition space_side_by_side (T T' : Type) (H : (T -> R) -> Prop) (H' : (T' -> R) -> Prop)
   (Q : dataset R m -> (T' -> R) -> R) : (T * T' -> R) -> Prop := space_in_turn U H (fun=> H') (fun=> Q).
 
-(* Number of samples and mean of a part; both parts together; the largest mean distance from that mean. *)
+(* Number of samples and mean of a part; both parts together; and that the mean distance from the mean of B
+   is at most r. *)
 Definition size_of (B : pred 'I_L) : R := (\sum_(l | B l) m l)%:R.
 Definition mean_of (B : pred 'I_L) (x : dataset R m) : R := (\sum_(l | B l) \sum_j x l j) / size_of B.
 Definition either (B B' : pred 'I_L) : pred 'I_L := fun l => B l || B' l.
-Definition risk_of (B : pred 'I_L) (E : dataset R m -> (R -> R) -> R) (r : R) : Prop :=
+Definition risk_of_part_at_most (B : pred 'I_L) (E : dataset R m -> (R -> R) -> R) (r : R) : Prop :=
   forall x, in_range U x -> E x (fun y => `|mean_of B x - y|) <= r.
-(* Mirrored samples of B have mirrored answers. *)
+(* If the samples of B are mirrored, so is the law of the output. *)
 Definition is_mirrored (B : pred 'I_L) (H : (R -> R) -> Prop) (E : dataset R m -> (R -> R) -> R) : Prop :=
   forall x x' h, in_range U x -> in_range U x' -> (forall l, B l -> forall j, x' l j = U - x l j) -> H h ->
     H (fun y => h (U - y)) /\ E x' h = E x (fun y => h (U - y)).
@@ -123,28 +125,29 @@ by field; rewrite !gt_eqF.
 Qed.
 
 (* begin thm-split-guarantee *)
-(* (2) and (3): the weighed sum of the two outputs, for the mean of both parts.  Its risk is at most the
-   weighed sum of the risks, and, where mirrored samples have mirrored answers, at least each of the two. *)
-Definition weight_in : R := size_of B / size_of (either B B').
-Definition weight_beside : R := size_of B' / size_of (either B B').
+(* (2) and (3): the weighted sum of the two outputs, for the mean of both parts.  Its risk is at most the
+   weighted sum of the risks and, if both mechanisms are mirrored, at least each of the two terms. *)
+Definition first_weight : R := size_of B / size_of (either B B').
+Definition second_weight : R := size_of B' / size_of (either B B').
 Theorem split_guarantee : is_class H -> is_class H' -> is_mechanism U H P -> is_mechanism U H' Q ->
   depends_on B H P -> depends_on B' H' Q ->
-  let distance a t := `|a - (weight_in * t.1 + weight_beside * t.2)| in
+  let distance a t := `|a - (first_weight * t.1 + second_weight * t.2)| in
   (forall a, space_side_by_side H H' Q (distance a)) ->
-  (forall r r', risk_of B P r -> risk_of B' Q r' -> forall x, in_range U x ->
-     side_by_side P Q x (distance (mean_of (either B B') x)) <= weight_in * r + weight_beside * r')
+  (forall r r', risk_of_part_at_most B P r -> risk_of_part_at_most B' Q r' -> forall x, in_range U x ->
+     side_by_side P Q x (distance (mean_of (either B B') x)) <= first_weight * r + second_weight * r')
   /\ (is_mirrored B H P -> is_mirrored B' H' Q ->
       forall r, (forall x, in_range U x -> side_by_side P Q x (distance (mean_of (either B B') x)) <= r) ->
-        forall x, in_range U x -> weight_in * P x (fun y => `|mean_of B x - y|) <= r
-          /\ weight_beside * Q x (fun y => `|mean_of B' x - y|) <= r).
+        forall x, in_range U x -> first_weight * P x (fun y => `|mean_of B x - y|) <= r
+          /\ second_weight * Q x (fun y => `|mean_of B' x - y|) <= r).
 (* end thm-split-guarantee *)
 Proof.
-(* (2) is the triangle inequality.  (3): on some data, and where the samples of the other part are mirrored,
-   the errors of the two parts add up with either sign, so that they are twice the one on average. *)
-move=> [sP cP] [sQ cQ] [_ mP] [_ mQ] onB onB' distance sd; rewrite /weight_in /weight_beside -/w -/w'.
+(* (2) is the triangle inequality.  (3): take a dataset, and the one with the samples of the other part
+   mirrored.  The errors of the two parts add up with either sign, so on average the error is at least that
+   of one part. *)
+move=> [sP cP] [sQ cQ] [_ mP] [_ mQ] onB onB' distance sd; rewrite /first_weight /second_weight -/w -/w'.
 have splitd x t : distance (mean_of (either B B') x) t
     = `|w * (mean_of B x - t.1) + w' * (mean_of B' x - t.2)|.
-  by rewrite /distance mean_either -/w -/w'; congr `|_|; rewrite /weight_in /weight_beside -/w -/w'; ring.
+  by rewrite /distance mean_either -/w -/w'; congr `|_|; rewrite /first_weight /second_weight -/w -/w'; ring.
 have linH (S : (R -> R) -> Prop) s h h' : is_space S -> S h -> S h' -> S (fun y => s * h y + h' y).
   by move=> [_ _ lin]; exact: lin.
 split=> [r r' riskP riskQ x xr|mirP mirQ r risk x xr].

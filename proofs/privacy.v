@@ -7,10 +7,10 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* The private quantile.  The range [0, V] of thresholds is cut at the sums; between two cuts the
-   density of eq-quantile is constant.  What a function of the threshold that is constant there
-   integrates to is a sum over the cells; finer cuts change nothing, so that two neighbours can be
-   compared on the cells of both. *)
+(* The private quantile.  The range [0, V] of thresholds is cut at the sums; between two cuts the density of
+   eq-quantile is constant.  The integral of a function of the threshold that is constant there is a sum
+   over the cells; finer cuts change nothing, so that two neighbours can be compared on the cells of
+   both. *)
 Section Quantile.
 Variables (R : realFieldType) (L : nat) (V : R) (rank : nat) (q : R).
 
@@ -154,7 +154,8 @@ move: ab; rewrite le_eqVlt => /orP [/eqP e|ab].
 by rewrite ltr_paddr // mulr_gt0 ?subr_gt0.
 Qed.
 
-(* Ranks from the number of users on: the count of sums is never beyond, and weights move one way. *)
+(* If the rank is at least L, the number of sums that reach t is never above it, so weights do not fall as
+   sums grow. *)
 Lemma weight_grows (s s' : 'I_L -> R) t : (L <= rank)%N -> (forall l, s l <= s' l) ->
   weight s t <= weight s' t.
 Proof.
@@ -166,9 +167,9 @@ by lia.
 Qed.
 
 (* begin thm-quantile *)
-(* The constant of the private quantile: where the sum of one user is replaced, the density of the
-   threshold changes by the factor q ^ 2 = exp (- 2 eta) at least, at every t; for ranks from L on, by
-   q = exp (- eta). *)
+(* The constant of the private quantile: if the sum of one user is replaced, the density of the threshold
+   falls by at most the factor q ^ 2 = exp (- 2 eta), at every t; for ranks from L on, by at most q = exp (-
+   eta). *)
 Theorem thm_quantile (s s' : 'I_L -> R) (l0 : 'I_L) (t : R) : 0 < V ->
   (forall l, 0 <= s l <= V) -> (forall l, 0 <= s' l <= V) -> (forall l, l != l0 -> s l = s' l) ->
   q ^+ 2 * density s t <= density s' t
@@ -246,8 +247,8 @@ Qed.
 
 End Quantile.
 
-(* The budget cannot be smaller: two neighbours for which it is used up.  Some users have a tiny sum d, and
-   the largest user goes from 0 to V, or one user from d to 0. *)
+(* The budget cannot be smaller: two neighbours that need all of it.  Some users have a tiny sum d, and the
+   largest user goes from 0 to V, or one user from d to 0. *)
 Section Tight.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R) (rank : nat) (q : R).
 Notation V := (v m U 1).
@@ -302,7 +303,7 @@ by apply: ler_wpmul2l; [exact: ltW | rewrite ler_add2l ler_opp2].
 Qed.
 
 (* begin thm-quantile-tight *)
-(* For ranks below L the constant is 2 eta, from L on eta: no smaller budget will do. *)
+(* For ranks below L the constant is 2 eta, from L on eta: no smaller constant is enough. *)
 Theorem quantile_tight :
   ((0 < rank < L)%N -> forall z, q ^+ 2 < z -> moves_below z)
   /\ ((0 < L <= rank)%N -> forall z, q < z -> moves_below z).

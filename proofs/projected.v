@@ -1,6 +1,7 @@
-(* What a release errs by at most after it is projected to the range. *)
-(* Here are defined: mean_excess of a law; projected_error on a dataset; users_above, who can be clipped; and of
-   j clipped users at the upper end bias_of, off_middle and error_of, the numbers d, tau and E of the book. *)
+(* The largest mean error of a release that is projected to the range. *)
+(* Here are defined: mean_excess of a law; projected_error on a dataset; users_above, the number of users
+   who can be clipped; and of j clipped users at the upper end bias_of, off_middle and error_of, the numbers
+   d, tau and E of the book. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring zify.
 From UserDP Require Import definitions linear counts lemma frontier chain one_line losses shipped.
 Set Implicit Arguments.
@@ -10,8 +11,8 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* begin def-projected *)
-(* E is the mean under the law of Z: how far Z is above x on average; and how far the release t + delta Z is from
-   f, once it is moved to the nearest number in [0, U]. *)
+(* E is the mean under the law of Z. mean_excess: the mean of the excess of Z over x. projected_error: the
+   mean distance from f of the release t + delta Z, projected to [0, U]. *)
 Definition mean_excess (R : realFieldType) (E : (R -> R) -> R) (x : R) : R := E (fun z => Num.max (z - x) 0).
 Definition projected_error (R : realFieldType) (E : (R -> R) -> R) (U delta t f : R) : R :=
   E (fun z => `|project U (t + delta * z) - f|).
@@ -113,14 +114,14 @@ by rewrite [`|1 - t|]ger0_norm ?subr_ge0.
 Qed.
 
 (* The error at a shift d and a distance w from the middle: it grows with d, and falls with w. *)
-Definition err (U delta d w : R) : R := loss E (fun x => `|x|) d delta - loss E (saved U) w delta.
+Definition err (U delta d w : R) : R := mean_loss E (fun x => `|x|) d delta - mean_loss E (saved U) w delta.
 
 Lemma err_moves U delta d d' w w' : 0 <= delta -> `|d| <= `|d'| -> `|w'| <= `|w| ->
   err U delta d w <= err U delta d' w'.
 Proof.
 move=> b0 dd ww; apply: ler_sub.
-  by apply: (loss_grows sH mE symmetric) => //; [move=> x; rewrite normrN | exact: norm_convex | exact: distance_in].
-apply: (loss_grows sH mE symmetric) => //; [move=> x | exact: saved_convex | exact: saved_in].
+  by apply: (mean_loss_grows sH mE symmetric) => //; [move=> x; rewrite normrN | exact: norm_convex | exact: distance_in].
+apply: (mean_loss_grows sH mE symmetric) => //; [move=> x | exact: saved_convex | exact: saved_in].
 by rewrite /saved opprK addrC.
 Qed.
 
@@ -138,7 +139,7 @@ move: (t + delta * z) => y; rewrite /project /clip /saved.
 by case: (ger0P (y - f)) => h; case: ger0P; minmax; linear.
 Qed.
 
-Lemma distance_is d b : 0 < b -> loss E (fun x => `|x|) d b = d + 2 * b * mean_excess E (d / b).
+Lemma distance_is d b : 0 < b -> mean_loss E (fun x => `|x|) d b = d + 2 * b * mean_excess E (d / b).
 Proof.
 move=> b0; have [_ H1 _] := sH.
 (* the mean of Z is 0, as - Z has the same law *)
@@ -146,7 +147,7 @@ have [Hp Ep] := hinge 0 ltr01; have [Hn En] := hinge_mirrored 0 ltr01.
 have [Hm Em] := mean_times (-1) Hn; have [Hz Ez] := mean_add Hp Hm.
 have [Hb Eb] := mean_times b Hz; have [Hd Ed] := mean_const d; have [Hl El] := mean_add Hd Hb.
 have [Hh Eh] := hinge_mirrored (- d) b0; have [Ht Et] := mean_times 2 Hh; have [Hs Es] := mean_add Hl Ht.
-rewrite /loss; have [|_ ->] := mean_eq Hs (h' := fun z => `|d + b * z|).
+rewrite /mean_loss; have [|_ ->] := mean_eq Hs (h' := fun z => `|d + b * z|).
   move=> z; have -> : b * (Num.max (0 + 1 * z) 0 + -1 * Num.max (0 - 1 * z) 0) = b * z.
     by congr (b * _); minmax; linear.
   have -> : - d - b * z = - (d + b * z) by ring.
@@ -155,10 +156,10 @@ by rewrite Es El Ed Eb Ez Em Ep En Et Eh opprK mulN1r subrr mulr0 addr0 mulrA.
 Qed.
 
 Lemma saved_is U w b : 0 < b ->
-  loss E (saved U) w b = b * mean_excess E ((U / 2 - w) / b) + b * mean_excess E ((U / 2 + w) / b).
+  mean_loss E (saved U) w b = b * mean_excess E ((U / 2 - w) / b) + b * mean_excess E ((U / 2 + w) / b).
 Proof.
 move=> b0; have [Hp Ep] := hinge (w - U / 2) b0; have [Hn En] := hinge_mirrored (- w - U / 2) b0.
-have [Hs Es] := mean_add Hp Hn; rewrite /loss; have [|_ ->] := mean_eq Hs (h' := fun z => saved U (w + b * z)).
+have [Hs Es] := mean_add Hp Hn; rewrite /mean_loss; have [|_ ->] := mean_eq Hs (h' := fun z => saved U (w + b * z)).
   by move=> z; rewrite /saved; congr (Num.max _ 0 + Num.max _ 0); ring.
 by rewrite Es Ep En; congr (_ * mean_excess E (_ / _) + _ * mean_excess E (_ / _)); ring.
 Qed.
@@ -178,7 +179,7 @@ move=> sH mE sym finite b0 fU; have [Hp ->] := projected_is sH mE sym finite del
 have Hd := distance_in sH mE sym finite (t - f) delta.
 have [|Ht Et] := mean_eq sH mE Hd (h' := fun z => `|t + delta * z - f|).
   by move=> z; congr `|_|; ring.
-split=> //; rewrite /err /loss Et -[E (fun z => saved _ _)]/(loss E (saved U) (t - U / 2) delta).
+split=> //; rewrite /err /mean_loss Et -[E (fun z => saved _ _)]/(mean_loss E (saved U) (t - U / 2) delta).
 rewrite (saved_is sH mE sym finite) //.
 have -> : U / 2 - (t - U / 2) = U - t by linear.
 have -> : U / 2 + (t - U / 2) = t by linear.
@@ -233,7 +234,7 @@ Qed.
 Let n_le : (n <= L)%N.
 Proof. by rewrite leqNgt -before nth_count_beyond // mulr0 -leNgt ltW. Qed.
 
-(* What all others can hold against j users at the upper end. *)
+(* The largest total width of the users outside A, to set against those of A at the upper end. *)
 Let others (A : pred 'I_L) : (forall l, A l -> is_above l) ->
   \sum_(l | ~~ A l) low l = (n - #|A|)%:R * S + \sum_(n.+1 <= i < L.+1) v i.
 Proof.
@@ -253,17 +254,17 @@ rewrite big_add1 /=; apply: eq_big_nat => i /andP [ni _].
 by rewrite before ltnNge ni.
 Qed.
 
-(* No j users have more than the first j. *)
+(* No j users exceed S by more in total than the j heaviest. *)
 Let top_sum (A : pred 'I_L) : \sum_(l | A l) (U * (m l)%:R - S) <= \sum_(1 <= i < #|A|.+1) (v i - S).
 Proof.
 have jL : (#|A| <= L)%N by rewrite -[X in (_ <= X)%N]card_ord max_card.
 rewrite !sumrB !big_add1 /= sumr_const sumr_const_nat subn0 ler_add2r.
-have -> : \sum_(0 <= i < #|A|) v i.+1 = U * M m #|A|%:R by rewrite M_whole // mulr_sumr.
+have -> : \sum_(0 <= i < #|A|) v i.+1 = U * sum_of_largest m #|A|%:R by rewrite sum_largest_whole // mulr_sumr.
 have [j jE] : {j | #|A| = j} by exists #|A|.
 rewrite jE in jL *; case: j jE jL => [|j] jE jL.
-  by rewrite M_whole // big_geq // mulr0 big_pred0 // => l; exact: (card0_eq jE l).
+  by rewrite sum_largest_whole // big_geq // mulr0 big_pred0 // => l; exact: (card0_eq jE l).
 have kc : is_ceil j.+1 (j.+1%:R : R) by split; rewrite ?lexx // ltr_subl_addr ltr_addl ltr01.
-rewrite (M_eq m (ltW U0) (ltr0Sn R j) kc); set T := U * _.
+rewrite (sum_largest_eq m (ltW U0) (ltr0Sn R j) kc); set T := U * _.
 apply: (@le_trans _ _ (\sum_(l | A l) (Num.max (U * (m l)%:R - T) 0 + T))).
   by apply: ler_sum => l _; rewrite -ler_subl_addr le_maxr lexx.
 rewrite big_split /= sumr_const jE mulr_natl ler_add2r [leRHS](bigID A) /= ler_addl.
@@ -295,7 +296,7 @@ rewrite mulr_suml -sumrN; apply: ler_sum => l _; have := r l; rewrite ler_norml 
 by move: (U * _) (y l) => u z /andP [z0 z1]; minmax => //; linear.
 Qed.
 
-(* The bias of the sums above is that of so many users at the upper end at most. *)
+(* If the bias is not negative, it is at most that of some number j of users at the upper end. *)
 Let bounded (y : 'I_L -> R) : ends y -> 0 <= \sum_l (y l - K (y l)) ->
   exists2 j, (j <= n)%N & \sum_l (y l - K (y l)) <= bias_of j * N /\ off_middle j * N <= `|\sum_l K (y l)|.
 Proof.
@@ -308,7 +309,7 @@ apply: le_trans (top_sum A); rewrite mulr_suml [leLHS](bigID A) /= -[leRHS]addr0
 rewrite -oppr_ge0 -sumrN; apply: sumr_ge0 => l; rewrite /A -leNgt /K /clip; move: (y l) => z; minmax => //; linear.
 Qed.
 
-(* Whatever the sums are. *)
+(* The same for a bias of either sign. *)
 Let bounded_any (y : 'I_L -> R) : ends y ->
   exists2 j, (j <= n)%N & `|\sum_l (y l - K (y l))| <= bias_of j * N /\ off_middle j * N <= `|\sum_l K (y l)|.
 Proof.
@@ -355,7 +356,7 @@ by rewrite nth_take // nth_user // (leq_trans ij).
 Qed.
 
 (* A dataset on which j of the heaviest users are at the upper end, and all others bring the clipped mean as
-   close to the middle as they can, without being clipped: each by the same share th. *)
+   close to the middle as they can, without being clipped: each in the same proportion th. *)
 Let attained (j : nat) : (j <= n)%N -> exists (x : dataset R m) (s : seq 'I_L),
   [/\ in_range U x, [/\ uniq s, size s = j & forall l l', l \in s -> l' \notin s -> (m l' <= m l)%N],
       forall l, l \in s -> is_above l /\ forall i, x l i = U,

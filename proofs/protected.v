@@ -11,7 +11,7 @@ Section Protected.
 Variables (R : realFieldType) (L : nat) (U c r eps : R) (cap : nat) (exp : R -> R).
 
 (* begin def-protected *)
-(* Lists of samples, of any length: who takes no part has none.  Neighbours differ in one list. *)
+(* Lists of samples, of any length: a user who takes no part has none.  Neighbours differ in one list. *)
 Definition lists : Type := 'I_L -> seq R.
 Definition differ_at (l : 'I_L) (x x' : lists) : Prop := forall l', l' != l -> x l' = x' l'.
 
@@ -180,7 +180,7 @@ split=> //; split=> //; apply: le_trans first _; apply: ler_wpmul2r => //; exact
 Qed.
 
 (* begin def-protected-error *)
-(* What is estimated: the mean, each user weighed by at most cap; and the bias by clipping. *)
+(* What is estimated: the mean, with weights of at most cap per user; and the bias by clipping. *)
 Definition weighed_mean (x : lists) : R := (\sum_l (counted x l)%:R * average x l) / weight_of x.
 Definition clipping_bias (x : lists) : R :=
   (\sum_l (contribution x l - (counted x l)%:R * (average x l - c))) / weight_of x.
@@ -299,8 +299,8 @@ Notation E := (@protected R L U c r eps cap exp J).
 Notation space := (@protected_space R L U c r eps cap exp H J).
 
 (* begin prp-protected-counts *)
-(* (1) The two noises have laws; however many samples one user has before and after, the released
-   numbers are (eps n / cap)-private, for the larger weight n of the two, and so eps-private. *)
+(* (1) The two noises have laws; however many samples one user has before and after, the released numbers
+   are (eps n / cap)-DP, for the larger weight n of the two, and so eps-DP. *)
 Theorem protected_private : is_exponential exp -> is_line_integral H J -> 0 < r -> (0 < cap)%N -> 0 < eps ->
   [/\ is_space space, forall x, is_mean space (E x)
     & forall (l : 'I_L) x x' h, differ_at l x x' -> space h -> (forall t, 0 <= h t) ->

@@ -145,7 +145,7 @@ Theorem range_optimum (eps : R) (k : nat) : lo <= hi -> 0 < eps -> is_ceil k (2 
   let T := v m U k in
   let a := shifted lo (@sym_lo R L m U T) in
   let b := shifted lo (@sym_hi R L m U T) in
-  let E := (hi - lo) / (2 * N) * M m (2 / eps) in
+  let E := (hi - lo) / (2 * N) * sum_of_largest m (2 / eps) in
   [/\ forall l j, (a l j + b l j) / 2 = (lo + hi) / 2,
       exists beta delta, [/\ is_bias_within (clipped_mean a b) beta,
         is_sensitivity_within (clipped_mean a b) delta & E = beta + delta / eps]

@@ -1,4 +1,4 @@
-(* The ratios of bias to width that decide, for the mean absolute and the mean square error with Laplace noise. *)
+(* The best ratios of bias to width, for the mean absolute and the mean square error with Laplace noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts exponential stationary felt_family.
 Set Implicit Arguments.
@@ -17,13 +17,13 @@ rewrite (exp_split is_exp) ltr_pmulr ?(exp_gt0 is_exp) //; apply: (exp_gt1 is_ex
 Qed.
 
 (* begin thm-lambert *)
-(* (1) The mean absolute error: its weight has a slope, and r = eps x decides, where w (exp r - 1) = 1 + r for
-   w = n eps / 2.  Then - (1 + r + w) is the only number up to -1 which times its exponential is
-   - w exp (- 1 - w): the lower branch of Lambert's function there. *)
+(* (1) The mean absolute error: h has a slope, and x is stationary if and only if r = eps x > 0 and w (exp r
+   - 1) = 1 + r, for w = n eps / 2.  Then - (1 + r + w) is the only number up to -1 which times its
+   exponential is - w exp (- 1 - w): the lower branch of Lambert's function there. *)
 Theorem distance_ratios : is_exponential exp -> 0 < eps ->
-  has_slope (by_distance exp eps) (by_distance_slope exp eps)
+  has_slope (h_absolute exp eps) (h_absolute_slope exp eps)
   /\ forall (n : nat) (r : R), let w := n%:R * eps / 2 in let u := - (1 + r + w) in
-    [/\ is_stationary (by_distance exp eps) (by_distance_slope exp eps) n (r / eps)
+    [/\ is_stationary (h_absolute exp eps) (h_absolute_slope exp eps) n (r / eps)
           <-> 0 < r /\ w * (exp r - 1) = 1 + r,
         0 < r -> w * (exp r - 1) = 1 + r -> u <= -1 /\ u * exp u = - (w * exp (- 1 - w))
       & forall u', u <= -1 -> u' <= -1 -> u' * exp u' = u * exp u -> u' = u].
@@ -32,7 +32,7 @@ Proof.
 (* Differences of exponentials are bounded from both sides by exp x >= 1 + x, which gives the slope
    and its strict growth; the equation for the ratio then has one solution at most. *)
 move=> is_exp e0; split.
-  rewrite /by_distance /by_distance_slope; split=> [x y x0 y0|x y x0 xy|||x x0].
+  rewrite /h_absolute /h_absolute_slope; split=> [x y x0 y0|x y x0 xy|||x x0].
   - have -> : - (eps * y) = - (eps * x) + - (eps * (y - x)) by ring.
     rewrite (exp_split is_exp); have := exp_ge is_exp (- (eps * (y - x))); have p := exp_gt0 is_exp (- (eps * x)).
     move: (exp (- (eps * x))) (exp (- (eps * (y - x)))) p => f g p lo; rewrite -subr_ge0.
@@ -45,7 +45,7 @@ move=> is_exp e0; split.
   by rewrite ltr_subl_addr ltr_addl; exact: (exp_gt0 is_exp).
 move=> n r w u; have back : exp (- r) * exp r = 1 by rewrite -(exp_split is_exp) addNr (exp0 is_exp).
 split.
-- rewrite /is_stationary /by_distance /by_distance_slope [eps * _]mulrC divfK ?gt_eqF //.
+- rewrite /is_stationary /h_absolute /h_absolute_slope [eps * _]mulrC divfK ?gt_eqF //.
   rewrite ltr_pdivl_mulr // mul0r; have p := exp_gt0 is_exp r; have q := exp_gt0 is_exp (- r).
   move: (exp r) (exp (- r)) back p q => g f fg p q; split=> -[r0 e]; split=> //.
     have : (r / eps + f / eps) * (eps * g) = (r / eps + n%:R / 2) * (1 - f) * (eps * g) by rewrite e.
@@ -82,14 +82,14 @@ Section Square.
 Variables (R : realFieldType) (h : R -> R) (eps : R).
 
 (* begin thm-lambert-square *)
-(* (2) The mean square error: h x is the root of x ^ 2 + 2 / eps ^ 2, and x = 4 / (n eps ^ 2) decides, so the
-   widths are those of the book.  What is weighed_error is then J_2. *)
+(* (2) The mean square error: h x is the root of x ^ 2 + 2 / eps ^ 2, and x = 4 / (n eps ^ 2) is stationary,
+   so the widths are those of the book.  Then weighed_error is J_2. *)
 Theorem square_ratios L (m : 'I_L -> nat) (U : R) : 0 < eps ->
   (forall x, 0 <= x -> 0 <= h x /\ h x ^+ 2 = x ^+ 2 + 2 / eps ^+ 2) ->
   [/\ has_slope h (fun x => x / h x),
       forall n, (0 < n)%N -> is_stationary h (fun x => x / h x) n (4%:R / (n%:R * eps ^+ 2)),
       forall n, (0 < n)%N -> width_of m U n (4%:R / (n%:R * eps ^+ 2))
-        = n%:R * U * M m n%:R / (n%:R ^+ 2 + 8%:R / eps ^+ 2)
+        = n%:R * U * sum_of_largest m n%:R / (n%:R ^+ 2 + 8%:R / eps ^+ 2)
     & forall S, 0 <= S -> 0 <= weighed_error m U h S
         /\ weighed_error m U h S ^+ 2 = excess m U S ^+ 2 + 2 * S ^+ 2 / eps ^+ 2].
 (* end thm-lambert-square *)
@@ -125,7 +125,7 @@ split.
 - move=> n n0; have nR : 0 < n%:R :> R by rewrite ltr0n.
   have q0 : 0 < n%:R ^+ 2 + 8%:R / eps ^+ 2 by rewrite addr_gt0 ?divr_gt0 ?exprn_gt0 ?ltr0n.
   rewrite /width_of; have -> : n%:R + 2 * (4%:R / (n%:R * eps ^+ 2)) = (n%:R ^+ 2 + 8%:R / eps ^+ 2) / n%:R by field; rewrite ne gt_eqF.
-  move: (M m _) (_ + _) q0 => a q q0; field; rewrite !gt_eqF //.
+  move: (sum_of_largest m _) (_ + _) q0 => a q q0; field; rewrite !gt_eqF //.
 move=> S S0; have excess0 T : 0 <= excess m U T.
   by rewrite divr_ge0 ?ler0n // sumr_ge0 // => l _; rewrite le_maxr lexx orbT.
 rewrite /weighed_error; move: S0; rewrite le_eqVlt => /orP [/eqP <-|S0].

@@ -1,4 +1,4 @@
-(* The whole release of the rival is private: a threshold, then a mean of sums capped at it, with noise. *)
+(* The whole release of AKMV is private: a threshold, then a mean of sums capped at it, with noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts frontier chain exponential privacy composition densities line noise thresholds.
 Set Implicit Arguments.
@@ -151,8 +151,8 @@ Arguments akmv {R L} m U exp J.
 Arguments akmv_space {R L} m U exp H J.
 
 (* begin prop-akmv-private *)
-(* Steps 1 to 3: publishing both threshold and mean is (eps' + eps'')-private, and so is publishing the
-   mean alone (functions of y alone are among those of the pair); from rank L on, half of eps' is unused. *)
+(* Steps 1 to 3: publishing both threshold and mean is (eps' + eps'')-DP, and so is publishing the mean
+   alone (functions of y alone are among those of the pair); from rank L on, half of eps' is unused. *)
 Theorem prop_akmv_private (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) :
   is_exponential exp -> is_line_integral H J -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' ->

@@ -1,4 +1,4 @@
-(* One AKMV: the error of thm-akmv-exact is that of the mechanism that release.v proves private. *)
+(* The error of thm-akmv-exact is that of the mechanism that release.v proves private. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts frontier chain exponential akmv privacy composition densities line noise thresholds release.
 Set Implicit Arguments.
@@ -110,7 +110,7 @@ have e t : 1 * h ord0 t + \sum_i h (lift ord0 i) t = \sum_i h i t by rewrite big
 by split; [exact: ext Hs e | rewrite -(integral_ext HI Hs e) Is Ir mul1r big_ord_recl].
 Qed.
 
-(* What the error is on average over the threshold: cell by cell, a straight line. *)
+(* The mean of the error over the threshold: cell by cell, the error is linear in it. *)
 Lemma error_mean eps eps' k x : in_range U x ->
   let f (t : T) := error_at m (sums x) eps (sval t) * threshold_density exp eps' k x t in
   H f /\ I f = akmv_error m (sums x) V eps (exp (- (eps' / 2))) k.
@@ -152,8 +152,8 @@ Qed.
 End Error.
 
 (* begin thm-akmv-exact-release *)
-(* What the release of prop_akmv_private loses by capping, and the size of its noise, are together akmv_error
-   on average.  The mean absolute error, if there is one, is no more than that. *)
+(* For the release of prop_akmv_private, the mean of what capping removes plus the absolute value of the
+   noise is akmv_error.  The mean absolute error, if it exists, is at most that. *)
 Theorem error_of_release (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U : R)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) (eps' eps'' : R) (k : nat) (x : dataset R m) :
   is_exponential exp -> is_line_integral H J -> 0 < U -> (0 < \sum_l m l)%N -> 0 <= eps' -> 0 < eps'' -> in_range U x ->

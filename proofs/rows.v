@@ -9,8 +9,9 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Delimit Scope Z_scope with coqZ.
 
-(* A row: at q = A / B, with noise of mean size at most X / (2 Y), the factor is at most f / 1000.
-   Either by the chain, or by one user's bound s_k, or by s_k and a chain of two users. *)
+(* A row: at q = A / B, with noise of mean absolute value at most X / (2 Y), the factor is at most f / 1000.
+   This follows either from the chain, or from one user's bound s_k, or from s_k and a chain of two
+   users. *)
 Definition chain_row (f X Y A B : Z) : bool :=
   (250 * ((A + B) * (A + B) * Y + X * (A * A - B * B)) <=? f * Y * A * B)%coqZ.
 Definition one_row (f X Y num den : Z) : bool := (500 * X * den <=? f * Y * num)%coqZ.
@@ -19,8 +20,8 @@ Definition mixed_row (f X Y A B num den : Z) : bool :=
    (500 * (2 * Y - X) * den * A * B + 250 * (X - Y) * (3 * A - B) * (A + B) * num
     <=? f * Y * num * A * B))%coqZ.
 
-(* V and W stand for u_k d^k and u_(k + 1) d^(k + 1), D for d^k, and s_k is num / den; k grows until
-   s_k is at least 1 / (k + 1). *)
+(* V and W stand for u_k d^k and u_(k + 1) d^(k + 1), D for d^k, and s_k is num / den; k grows until s_k is
+   at least 1 / (k + 1). *)
 Fixpoint search (fuel : nat) (f X Y A B k V W D : Z) : bool :=
   let d := (A - B)%coqZ in
   let num := (W - d * V + D * d)%coqZ in
@@ -61,21 +62,21 @@ Let d : R := $A - $B.
 Let d0 : 0 < d. Proof. by rewrite subr_gt0. Qed.
 Let A0 : 0 < $A. Proof. exact: lt_trans AB. Qed.
 
-(* What a row says, without fractions. *)
-Definition row_says : Prop :=
-  (1 + cosh q) / 2 + x / 2 * sinh q <= F \/
+(* What a row claims, in the field. *)
+Definition row_claim : Prop :=
+  (1 + cosh_log q) / 2 + x / 2 * sinh_log q <= F \/
   exists k, [/\ k%:R * s q k <= 1, 1 <= k.+1%:R * s q k & 0 < s q k] /\
     (x / 2 <= F * s q k \/
-     1 <= x <= 2 /\ ((2 - x) / s q k + (x - 1) * (1 + cosh q + 2 * sinh q)) / 2 <= F).
+     1 <= x <= 2 /\ ((2 - x) / s q k + (x - 1) * (1 + cosh_log q + 2 * sinh_log q)) / 2 <= F).
 
-Lemma chain_row_sound : chain_row f X Y A B -> (1 + cosh q) / 2 + x / 2 * sinh q <= F.
+Lemma chain_row_sound : chain_row f X Y A B -> (1 + cosh_log q) / 2 + x / 2 * sinh_log q <= F.
 Proof.
 move/to_le; rewrite !(of_ZM, of_ZD, toB) !to_small => h.
 have P : 0 < 1000 * $Y * $A * $B by rewrite !mulr_gt0 ?ltr0n.
 rewrite -(ler_pmul2l P).
 have -> : 1000 * $Y * $A * $B * F = $f * $Y * $A * $B by rewrite /F; linear.
 apply: le_trans h; rewrite le_eqVlt; apply/orP; left; apply/eqP.
-by rewrite /q /x /cosh /sinh; field; rewrite !gt_eqF.
+by rewrite /q /x /cosh_log /sinh_log; field; rewrite !gt_eqF.
 Qed.
 
 Lemma to_nat k : $(Z.of_nat k) = k%:R.
@@ -94,7 +95,7 @@ Qed.
 
 Lemma search_sound fuel k V W D :
   $V = u q k * d ^+ k -> $W = u q k.+1 * d ^+ k.+1 -> $D = d ^+ k ->
-  search fuel f X Y A B (Z.of_nat k) V W D -> row_says.
+  search fuel f X Y A B (Z.of_nat k) V W D -> row_claim.
 Proof.
 elim: fuel k V W D => // fuel IH k V W D hV hW hD; cbn [search].
 set num := (W - _ + _)%coqZ; set den := (2 * _)%coqZ.
@@ -135,10 +136,10 @@ rewrite -(ler_pmul2l P').
 have -> : 1000 * $Y * s q k * $den * $A * $B * F = $f * $Y * (s q k * $den) * $A * $B by rewrite /F; linear.
 apply: le_trans h; rewrite le_eqVlt; apply/orP; left; apply/eqP.
 move: (s q k) s0 => t t0.
-by rewrite /q /x /cosh /sinh; field; rewrite !gt_eqF.
+by rewrite /q /x /cosh_log /sinh_log; field; rewrite !gt_eqF.
 Qed.
 
-Theorem row_sound : row f X Y A B -> row_says.
+Theorem row_sound : row f X Y A B -> row_claim.
 Proof.
 rewrite /row; case: ifP => [/chain_row_sound h _|_]; first by left.
 apply: (search_sound (k := 0)) => //; rewrite ?expr0 ?mulr1 //.

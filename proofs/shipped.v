@@ -1,5 +1,5 @@
-(* What ships is private: any function with Laplace noise, any noise that a mechanism may have, and
-   whatever is done with a release afterwards. *)
+(* Any function with Laplace noise is private; the optimum for noise of any law; and whatever is computed
+   from a release is as private as the release. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear counts lemma frontier chain exponential composition densities line noise optimum.
 Set Implicit Arguments.
@@ -38,6 +38,7 @@ Hypothesis U0 : 0 <= U.
 Hypothesis Npos : (0 < \sum_l m l)%N.
 
 (* begin prop-mean-sensitivity *)
+(* The sensitivity of the mean is U m* / N, where m* is the largest count. *)
 Theorem mean_sensitivity : is_sensitivity U (@mean R L m) (v m U 1 / N R m).
 (* end prop-mean-sensitivity *)
 Proof.
@@ -70,7 +71,7 @@ Definition project (y : R) : R := clip 0 U y.
 (* end def-afterwards *)
 
 (* begin prp-projection *)
-(* Whatever is computed from a release is as private as that is, its projection for one. *)
+(* Whatever is computed from a release is as private as the release itself, for instance its projection. *)
 Theorem private_afterwards (T T' : Type) (f : T -> T') H q (E : dataset R m -> (T -> R) -> R) :
   is_mechanism U H E -> is_private U H q E ->
   is_mechanism U (space_afterwards f H) (afterwards f E)
@@ -87,8 +88,8 @@ by apply: mono.
 Qed.
 
 (* begin prp-projection-error *)
-(* The projection is nowhere further from the mean f than the release y, nor further than U.  So what
-   held f, an interval around y, still does around the projection. *)
+(* The projection is nowhere further from the mean f than the release y, nor further than U.  So if f is in
+   a symmetric interval around y, it is in the one of the same length around the projection. *)
 Theorem projection_no_further (f y : R) : 0 <= f <= U ->
   `|project y - f| <= `|y - f| /\ `|project y - f| <= U.
 (* end prp-projection-error *)
@@ -105,13 +106,13 @@ Hypothesis U0 : 0 <= U.
 Hypothesis Npos : (0 < \sum_l m l)%N.
 
 (* begin thm-any-noise *)
-(* Noise of any law, scaled to the sensitivity: its mean size is w times that.  The error is then
-   beta + w delta. *)
+(* Noise of any law, scaled to the sensitivity, with the mean absolute value w at sensitivity 1.  The error
+   is then beta + w delta. *)
 Definition is_error_with (w : R) (g : estimator R m) (e : R) : Prop :=
   exists beta delta, [/\ is_worst_case_bias U g beta, is_sensitivity U g delta & e = beta + w * delta].
 Definition phi_with (w S : R) : R := ((\sum_l Num.max (U * (m l)%:R - S) 0) / 2 + S * w) / N R m.
 Theorem any_noise (w : R) (k : nat) : 0 < w -> is_ceil k (2 * w) ->
-  let T := v m U k in let E := U / (2 * N R m) * M m (2 * w) in
+  let T := v m U k in let E := U / (2 * N R m) * sum_of_largest m (2 * w) in
   [/\ is_error_with w (clipped_mean (sym_lo U T) (@sym_hi R L m U T)) E,
       forall (g : estimator R m) beta delta, (forall x, in_range U x -> `|mean x - g x| <= beta) ->
         sensitivity_at_most U g delta -> E <= beta + w * delta

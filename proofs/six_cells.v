@@ -26,14 +26,14 @@ Section SixCells.
 Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (B : pred 'I_L).
 
 (* begin def-six-cells *)
-(* The chances of the answers 0, 1/6, ..., 1, in parts of 177, for each of six cells of [0, 1]. *)
+(* The probabilities of the outputs 0, 1/6, ..., 1, in units of 1 / 177, for each of six cells of [0, 1]. *)
 Definition rows : seq (seq nat) :=
   [:: [:: 88; 49; 8; 5; 8; 7; 12]; [:: 39; 49; 57; 5; 8; 7; 12]; [:: 12; 19; 57; 35; 35; 7; 12];
       [:: 12; 7; 35; 35; 57; 19; 12]; [:: 12; 7; 8; 5; 57; 49; 39]; [:: 12; 7; 8; 5; 8; 49; 88]]%N.
 Definition chance (i k : nat) : R := (nth 0%N (nth [::] rows i) k)%:R / 177%:R.
 (* The cell of a number: how many of 1/6, ..., 5/6 it reaches. *)
 Definition cell (z : R) : nat := (\sum_(k < 5) (k.+1%:R / 6%:R <= z)%R)%N.
-(* The mean of h over the answers, for the mean of the users in B. *)
+(* The mean of h over the outputs, for the mean of the users in B. *)
 Definition six_cells (x : dataset R m) (h : R -> R) : R :=
   \sum_(k < 7) chance (cell (mean_of B x)) k * h (k%:R / 6%:R).
 (* end def-six-cells *)
@@ -137,11 +137,12 @@ rewrite -[m l in leRHS]card_ord -sumr_const; apply: ler_sum => j _; by case/andP
 Qed.
 
 (* begin prp-no-width-table *)
-(* It is private with the factor 22/3, which is less than exp 2, and errs by 73/354 of the range at most. *)
+(* It is private with the factor 22/3, which is at most exp 2, and its risk is at most 73/354, where samples
+   are in [0, 1]. *)
 Theorem six_cells_private (exp : R -> R) : is_exponential exp ->
   let all := fun=> True in
   [/\ is_mechanism 1 all six_cells, is_private 1 all (22%:R / 3%:R) six_cells, 22%:R / 3%:R <= exp 2,
-      depends_on 1 B all six_cells & risk_of 1 B six_cells (73%:R / 354%:R)].
+      depends_on 1 B all six_cells & risk_of_part_at_most 1 B six_cells (73%:R / 354%:R)].
 (* end prp-no-width-table *)
 Proof.
 move=> is_exp all; split.

@@ -37,7 +37,7 @@ move=> is_exp; apply: contraLR; rewrite -!ltNge => yx; have -> : x = y + (x - y)
 rewrite (exp_split is_exp) ltr_pmulr ?(exp_gt0 is_exp) //; apply: (exp_gt1 is_exp); rewrite subr_gt0 //.
 Qed.
 
-(* Where the law around g moves to that around g', which is lower, the events beyond g tell them apart. *)
+(* If c' <= c, the event beyond c tells the laws around c and around c' apart. *)
 Lemma told_apart (R : realFieldType) (exp : R -> R) H J (s eps c c' : R) :
   is_exponential exp -> is_line_integral H J -> 0 < s -> c' <= c ->
   J (beyond c (laplace exp s c)) <= exp eps * J (beyond c (laplace exp s c')) -> c - c' <= eps * s.
@@ -49,9 +49,9 @@ by rewrite subr_ge0 ler_pdivr_mulr.
 Qed.
 
 (* begin thm-laplace-tight *)
-(* Theorem II.1, last sentence: where g with Laplace noise of scale s is private in every event (h is 0 or 1),
+(* Theorem II.1, last sentence: if g with Laplace noise of scale s is private in every event (h is 0 or 1),
    its sensitivity is at most eps s, so that s is at least the sensitivity divided by eps.  And g without
-   noise (the scale 0) is private only if no user moves it. *)
+   noise (the scale 0) is private only if no user changes it. *)
 Theorem no_smaller_scale (R : realFieldType) (exp : R -> R) L (m : 'I_L -> nat) (U eps : R)
     (g : estimator R m) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   is_exponential exp -> is_line_integral H J ->

@@ -1,7 +1,7 @@
 (* With staircase noise the factor is below 2.42 at every budget. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From UserDP Require Import definitions linear lattice lattice_falls chain within rows factor envelope.
+From UserDP Require Import definitions linear lattice lattice_falls chain chain_factor rows factor envelope.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -12,8 +12,8 @@ Section Numbers.
 Variable R : realFieldType.
 Notation "$ z" := (@of_Z R z) (at level 2, format "$ z").
 
-Lemma stairs_size (h : R) : 1 < h -> 1 / sinh h = 2 * h / (h ^+ 2 - 1).
-Proof. by move=> h1; rewrite /sinh; field; rewrite !gt_eqF ?q2_gap ?q_pos. Qed.
+Lemma stairs_size (h : R) : 1 < h -> 1 / sinh_log h = 2 * h / (h ^+ 2 - 1).
+Proof. by move=> h1; rewrite /sinh_log; field; rewrite !gt_eqF ?q2_gap ?q_pos. Qed.
 
 Lemma stairs_ratio (a d : R) : 0 < d < a ->
   2 * (a / d) / ((a / d) ^+ 2 - 1) = 2 * a * d / (a * a - d * d).
@@ -23,8 +23,8 @@ have gap : 0 < a * a - d * d by rewrite subr_gt0 ltr_pmul // ltW.
 by field; rewrite !gt_eqF.
 Qed.
 
-(* The noise falls with the budget. *)
-Lemma stairs_fall (g h : R) : 1 < g -> g <= h -> 1 / sinh h <= 2 * g / (g ^+ 2 - 1).
+(* The mean absolute value of the noise falls as the budget grows. *)
+Lemma stairs_fall (g h : R) : 1 < g -> g <= h -> 1 / sinh_log h <= 2 * g / (g ^+ 2 - 1).
 Proof.
 move=> g1 gh; have h1 : 1 < h by exact: lt_le_trans gh.
 rewrite stairs_size // ler_pdivr_mulr ?q2_gap // mulrAC ler_pdivl_mulr ?q2_gap //.
@@ -34,10 +34,10 @@ by rewrite !expr2; linear.
 Qed.
 
 (* Small budgets: the chain. *)
-Lemma chain_small (h : R) : 1 < h -> h <= 8 / 5 -> (1 + cosh (h ^+ 2)) / 2 + cosh h <= 2419 / 1000.
+Lemma chain_small (h : R) : 1 < h -> h <= 8 / 5 -> (1 + cosh_log (h ^+ 2)) / 2 + cosh_log h <= 2419 / 1000.
 Proof.
 move=> h1 h8; have h0 := q_pos h1; have i1 := q_inv_lt1 h1; have i0 : 0 < h^-1 by rewrite invr_gt0.
-rewrite /cosh -exprVn; have e : h * h^-1 = 1 by rewrite divff // gt_eqF.
+rewrite /cosh_log -exprVn; have e : h * h^-1 = 1 by rewrite divff // gt_eqF.
 have a : h + h^-1 <= 89 / 40.
   have : 0 <= (8 / 5 - h) * (1 - 5 / 8 * h^-1) by rewrite mulr_ge0 ?subr_ge0 //; linear.
   by move: (h^-1) e => g e; linear.
@@ -45,8 +45,8 @@ have sq : (h + h^-1) * (h + h^-1) <= 89 / 40 * (89 / 40) by rewrite ler_pmul //;
 by rewrite !expr2; move: (h^-1) e a sq => g e a sq; linear.
 Qed.
 
-(* Large ones: some k of 15 / 7 h + 2 at most serves. *)
-Lemma serves_large (h : R) : 12 <= h -> (exists K : nat, h <= K%:R) ->
+(* Large budgets: some k of at most 15 / 7 h + 2 is admissible. *)
+Lemma admissible_large (h : R) : 12 <= h -> (exists K : nat, h <= K%:R) ->
   exists2 n : nat, 1 / n.+2%:R <= s (h ^+ 2) n.+1 /\ (0 < n)%N & h * n.+2%:R <= 2419 / 1000 * (h ^+ 2 - 1).
 Proof.
 move=> h12 [K hK]; have h0 : 0 < h by linear.
@@ -57,7 +57,7 @@ exists n; [split=> // | rewrite -addn2 natrD expr2].
   have w0 : 0 < h^-1 by rewrite invr_gt0.
   have e : h * h^-1 = 1 by rewrite divff ?gt_eqF.
   have S : n.+1%:R = n%:R + 1 :> R by rewrite -addn1 natrD.
-  apply: (@serves_from _ _ q1 (1 + 7 / 5 * h^-1)) => //; first by linear.
+  apply: (@admissible_from _ _ q1 (1 + 7 / 5 * h^-1)) => //; first by linear.
     have e1 : h * h * h^-1 = h by rewrite -mulrA e mulr1.
     have e2 : h * h * (h^-1 * h^-1) = 1 by rewrite mulrA e1 e.
     have w2 : 0 < h^-1 * h^-1 by rewrite mulr_gt0.
@@ -74,7 +74,8 @@ have : 0 <= (h - 12) * h by rewrite mulr_ge0 ?subr_ge0 // ltW.
 by linear.
 Qed.
 
-(* In between, pieces: from a / 10 to b / 10, in steps of 1 / (10 k), at h from j / D to (j + 1) / D. *)
+(* In between, intervals of h: `stair` checks [j / D, (j + 1) / D], `stairs` those from a / 10 to b / 10 in
+   steps of 1 / (10 k). *)
 Definition stair (D j : Z) : bool := row 2419 (2 * j * D) (j * j - D * D) ((j + 1) * (j + 1)) (D * D).
 Definition stairs (k a b : nat) : bool :=
   all (fun j => stair (Z.of_nat (10 * k)) (Z.of_nat j)) (iota (a * k) (b * k - a * k)).
@@ -87,8 +88,8 @@ Proof. by vm_compute. Qed.
 
 End Numbers.
 
-(* Numbers that are at most r times all shares, at i and i + 1 around x: users can be M i, and C_i with
-   r = 1. *)
+(* Suppose that a j is at most r times every H_bound, and that x = i + t.  Two uses: a j = U / N H (j), with
+   r a risk; and a j = C_j, with r = 1. *)
 Section Stairs.
 Variables (R : realFieldType) (h r t : R) (a : nat -> R) (i : nat).
 Notation "$ z" := (@of_Z R z) (at level 2, format "$ z").
@@ -96,8 +97,8 @@ Hypothesis h1 : 1 < h.
 Hypothesis bounded : exists K : nat, h <= K%:R.
 Hypothesis r0 : 0 <= r.
 Hypothesis t01 : 0 <= t <= 1.
-Hypothesis x_it : i%:R + t = 1 / sinh h.
-Hypothesis below : forall j n b, (0 < n)%N -> is_best_bound (h ^+ 2) n b -> a j <= share j n b * r.
+Hypothesis x_it : i%:R + t = 1 / sinh_log h.
+Hypothesis below : forall j n b, (0 < n)%N -> is_larger_bound (h ^+ 2) n b -> a j <= H_bound j n b * r.
 Let between : R := ((1 - t) * a i + t * a i.+1) / 2.
 
 Let q1 : 1 < h ^+ 2. Proof. exact: exprn_egt1. Qed.
@@ -134,33 +135,33 @@ Lemma stairs_bound : between <= 2419 / 1000 * r.
 Proof.
 have s0 := sinh_gt0 h1; have h0 := q_pos h1; have g := q2_gap h1.
 case: (leP h (8 / 5)) => [small|h16].
-  apply: (@by_chains _ _ (1 / sinh h) _ _ _ _ q1) => // [|j n n0|]; first by rewrite x_it lexx.
+  apply: (@between_chain _ _ (1 / sinh_log h) _ _ _ _ q1) => // [|j n n0|]; first by rewrite x_it lexx.
     exact: (below_chains q1 r0 bounded2 below j (lexx (h ^+ 2)) n0).
-  have -> : 1 / sinh h / 2 * sinh (h ^+ 2) = cosh h; last exact: chain_small.
-  by rewrite /cosh /sinh; field; rewrite !gt_eqF.
+  have -> : 1 / sinh_log h / 2 * sinh_log (h ^+ 2) = cosh_log h; last exact: chain_small.
+  by rewrite /cosh_log /sinh_log; field; rewrite !gt_eqF.
 case: (leP h (5 / 2)) => [small|h25].
   by apply: (on_stairs _ _ fine_stairs) => //; linear.
 case: (leP h 12) => [small|/ltW large].
   by apply: (on_stairs _ _ coarse_stairs) => //; linear.
-have [n [serves n1] hn] := serves_large large bounded.
+have [n [admissible n1] hn] := admissible_large large bounded.
 have b0 : 0 < 1 / n.+2%:R :> R by rewrite divr_gt0 ?ltr01 ?ltr0n.
 have [c hc] := lattice_risk_exists q1 bounded2.
-have cn := lattice_risk_serves hc (ltac:(by []) : (2 <= n.+1)%N) serves.
-apply: (@by_one _ _ (1 / sinh h) _ _ _ _ q1 r0 t01 _ (1 / n.+2%:R)) => //; first by rewrite x_it.
+have cn := lattice_risk_admissible hc (ltac:(by []) : (2 <= n.+1)%N) admissible.
+apply: (@between_one_user _ _ (1 / sinh_log h) _ _ _ _ q1 r0 t01 _ (1 / n.+2%:R)) => //; first by rewrite x_it.
   by move=> j; exact: (below_one r0 below j hc b0 cn).
 have nR : 0 < n.+2%:R :> R by rewrite ltr0n.
-have -> : 1 / sinh h / 2 = h / (h ^+ 2 - 1) by rewrite stairs_size //; field; rewrite gt_eqF.
+have -> : 1 / sinh_log h / 2 = h / (h ^+ 2 - 1) by rewrite stairs_size //; field; rewrite gt_eqF.
 by rewrite ler_pdivr_mulr // mul1r mulrAC ler_pdivl_mulr.
 Qed.
 
 End Stairs.
 
 (* begin thm-factor-stairs *)
-(* Statement 3, staircase noise: F < 2.42.  Its mean size at sensitivity 1 is 1 / (2 sinh (eps / 2)), so x
-   is 1 / sinh (eps / 2).  h = exp (eps / 2) is any number above 1; some whole number is as large, as among
-   the reals. *)
+(* Statement 3, staircase noise: F < 2.42.  The mean absolute value of the noise at sensitivity 1 is 1 / (2
+   sinh (eps / 2)), so x is 1 / sinh (eps / 2). h = exp (eps / 2) is any number above 1; some whole number
+   is at least h, as always among the reals. *)
 Theorem thm_factor_stairs (R : realFieldType) (h F : R) :
-  1 < h -> (exists K : nat, h <= K%:R) -> is_factor (h ^+ 2) (1 / sinh h) F -> F < 242 / 100.
+  1 < h -> (exists K : nat, h <= K%:R) -> is_factor (h ^+ 2) (1 / sinh_log h) F -> F < 242 / 100.
 (* end thm-factor-stairs *)
 Proof.
 move=> h1 K [i [t [C [C' [/andP [t0 t1] x_it [_ leC] [_ leC'] ->]]]]].
@@ -172,13 +173,13 @@ rewrite /a eqxx eqn_leq ltnn andFb eqxx mulr1 => bound.
 apply: (@le_lt_trans _ _ (2419 / 1000)); last by linear.
 apply: bound => j n b n0 hb; rewrite mulr1; case: eqP => [->|_]; first exact: leC.
 case: eqP => [->|_]; first exact: leC'.
-have b0 := best_bound_gt0 q1 hb; rewrite /share; case: eqP => // _.
+have b0 := larger_bound_gt0 q1 hb; rewrite /H_bound; case: eqP => // _.
 by rewrite divr_ge0 ?(ltW b0) // le_maxr ler01.
 Qed.
 
 (* begin thm-factor-stairs-one-user *)
-(* Statement 2, staircase noise: x <= 1 for h >= 1 + sqrt 2. *)
-Theorem stairs_one_user (R : realFieldType) (h : R) : 1 < h -> (1 / sinh h <= 1 <-> 2 <= (h - 1) ^+ 2).
+(* Statement 2, staircase noise: x <= 1 if and only if h >= 1 + sqrt 2. *)
+Theorem stairs_one_user (R : realFieldType) (h : R) : 1 < h -> (1 / sinh_log h <= 1 <-> 2 <= (h - 1) ^+ 2).
 (* end thm-factor-stairs-one-user *)
 Proof.
 move=> h1; have g := q2_gap h1; rewrite stairs_size // ler_pdivr_mulr // !expr2.
@@ -186,10 +187,10 @@ by split=> e; linear.
 Qed.
 
 (* begin thm-factor-staircase *)
-(* So the error is at most 2.42 times the smallest risk. *)
+(* So the smallest worst-case error is at most 2.42 times the minimax risk. *)
 Theorem thm_factor_staircase (R : realFieldType) L (m : 'I_L -> nat) (U h : R) :
   0 < U -> 1 < h -> (exists K : nat, h <= K%:R) -> (0 < \sum_l m l)%N ->
-  minimax_risk_at_least m U (h ^+ 2) (best_error m U (1 / sinh h) / (242 / 100)).
+  minimax_risk_at_least m U (h ^+ 2) (optimal_error m U (1 / sinh_log h) / (242 / 100)).
 (* end thm-factor-staircase *)
 Proof.
 move=> U0 h1 K Npos; have s0 := sinh_gt0 h1; have g := q2_gap h1.
@@ -198,20 +199,20 @@ apply: within_factor => [|r risk]; first by rewrite divr_gt0 ?ltr0n.
 have r0 := risk_ge0 U0 risk; apply: (@le_trans _ _ (2419 / 1000 * r)); last first.
   by apply: ler_wpmul2r => //; linear.
 case: (leP h (8 / 5)) => [small|h16].
-  have e0 : 0 < 2 * sinh h by rewrite mulr_gt0 ?ltr0n.
-  have -> : best_error m U (1 / sinh h) = E_OPT m U (2 * sinh h).
-    by rewrite /best_error /E_OPT; congr (_ * M m _); field; rewrite gt_eqF.
+  have e0 : 0 < 2 * sinh_log h by rewrite mulr_gt0 ?ltr0n.
+  have -> : optimal_error m U (1 / sinh_log h) = E_OPT m U (2 * sinh_log h).
+    by rewrite /optimal_error /E_OPT; congr (_ * sum_of_largest m _); field; rewrite gt_eqF.
   have := risk _ (cor_chain (ltW U0) q1 Npos e0).
   rewrite ler_pdivr_mulr ?(K_gt0 q1) // [r * _]mulrC => /le_trans; apply; apply: ler_wpmul2r => //.
-  have -> : sinh (h ^+ 2) / (2 * sinh h) = cosh h; last exact: chain_small.
-  by have h0 := q_pos h1; rewrite /cosh /sinh; field; rewrite !gt_eqF.
-have [i [t [/andP [t0 t1] x_it]]] : exists i t, 0 <= t < 1 /\ 1 / sinh h = i%:R + t.
+  have -> : sinh_log (h ^+ 2) / (2 * sinh_log h) = cosh_log h; last exact: chain_small.
+  by have h0 := q_pos h1; rewrite /cosh_log /sinh_log; field; rewrite !gt_eqF.
+have [i [t [/andP [t0 t1] x_it]]] : exists i t, 0 <= t < 1 /\ 1 / sinh_log h = i%:R + t.
   apply: floor_exists; first exact/ltW/divr_gt0/s0/ltr01.
   exists 3%N; rewrite stairs_size // ler_pdivr_mulr // expr2.
   have : 0 <= (h - 8 / 5) * h by rewrite mulr_ge0 ?subr_ge0 ?ltW // q_pos.
   by linear.
 have t01 : 0 <= t <= 1 by rewrite t0 ltW.
-rewrite x_it best_error_between //.
-apply: (stairs_bound (a := fun j => U / N R m * M m (j%:R : R)) h1 K r0 t01 (esym x_it)).
-by move=> j n b n0 hb; exact: (share_holds U0 q1 Npos risk j n0 (best_bound_holds q1 n0 hb)).
+rewrite x_it optimal_error_between //.
+apply: (stairs_bound (a := fun j => U / N R m * sum_of_largest m (j%:R : R)) h1 K r0 t01 (esym x_it)).
+by move=> j n b n0 hb; exact: (H_bound_holds U0 q1 Npos risk j n0 (larger_bound_holds q1 n0 hb)).
 Qed.

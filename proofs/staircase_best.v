@@ -1,4 +1,4 @@
-(* No noise that hides a shift by a unit is smaller on average than the staircase. *)
+(* No noise that hides shifts by at most 1 has a smaller mean absolute value than staircase noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear chain exponential line staircase_law.
 Set Implicit Arguments.
@@ -8,9 +8,9 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* begin def-hidden-shifts *)
-(* E is the mean under the law of Z, of functions in a set that a shift does not leave, nor what makes a
-   function 0 beyond some point, or from it on.  A shift by d, of a unit at most, changes means of functions
-   from 0 on, and so the chances of events, by the factor q at most. *)
+(* E is the mean under the law of Z, for functions in a set that is closed under shifts, and under setting a
+   function to 0 below a point, with or without the point.  A shift by d with |d| <= 1 changes the means of
+   nonnegative functions, and so the probabilities of events, by at most the factor q. *)
 Definition has_parts (R : realFieldType) (H : (R -> R) -> Prop) : Prop :=
   [/\ forall a f, H f -> H (fun z => if z < a then f z else 0),
       forall a f, H f -> H (fun z => if z <= a then f z else 0)
@@ -252,7 +252,7 @@ by move: lt; rewrite -subr_gt0 zero ltxx.
 Qed.
 
 (* From 0 on, the mean distance is at least that of the staircase. *)
-Lemma side_ge0 : 0 <= E (fun z => if 0 <= z then z - 1 / (2 * sinh h) else 0).
+Lemma side_ge0 : 0 <= E (fun z => if 0 <= z then z - 1 / (2 * sinh_log h) else 0).
 Proof.
 have hp := h_plus h1; have sq := square_minus h1; have g1 : g <= 1 by have /andP [] := gamma01 h1.
 have Hg := shifted_has g; have H1 := from_has 1 Hg; have H0 := from_has 0 Hg.
@@ -270,7 +270,7 @@ have Hup : H (fun z => if 0 <= z then z + 1 - g else 0).
 have [Hb Eb] := law_scale (- h ^- 2) Hup; have [Hc Ec] := law_add H0 Hb.
 have b0 : 0 < 1 - h ^- 2 by rewrite subr_gt0 invf_lt1 ?exprn_gt0 // exprn_egt1.
 have [Hd Ed] := law_scale (1 - h ^- 2)^-1 Hc.
-have [|_ ->] := law_ext Hd (f' := fun z => if 0 <= z then z - 1 / (2 * sinh h) else 0).
+have [|_ ->] := law_ext Hd (f' := fun z => if 0 <= z then z - 1 / (2 * sinh_log h) else 0).
   have bE : 1 - h ^- 2 = (h ^+ 2 - 1) / h ^+ 2 by field; rewrite gt_eqF.
   move=> z; case: ifP => _; last by rewrite mulr0 addr0 mulr0.
   by rewrite bE sinhE // /gamma; field; rewrite !gt_eqF.
@@ -281,16 +281,16 @@ Qed.
 End Side.
 
 (* begin thm-staircase-best *)
-(* No noise is smaller: h stands for exp (eps / 2), so that h ^ 2 is exp eps. *)
+(* No noise has a smaller mean absolute value: h stands for exp (eps / 2), so that h ^ 2 is exp eps. *)
 Theorem staircase_best (R : realFieldType) (H : (R -> R) -> Prop) (E : (R -> R) -> R) (h : R) :
   (forall x : R, exists n : nat, x <= n%:R) -> is_class H -> is_mean H E -> has_parts H ->
-  1 < h -> hides_shifts H E (h ^+ 2) -> 1 / (2 * sinh h) <= E (fun z => `|z|).
+  1 < h -> hides_shifts H E (h ^+ 2) -> 1 / (2 * sinh_log h) <= E (fun z => `|z|).
 (* end thm-staircase-best *)
 Proof.
 (* On one side of zero the mean of z - w is not negative (side_ge0). The other side is that of - Z, whose
    law hides shifts as well; both together have the mass 1. *)
 move=> archi cH mE parts h1 hides; have [[ext H1 clin] dist] := cH; have [E1 lin mono] := mE.
-have [below upto shift] := parts; set w := 1 / (2 * sinh h).
+have [below upto shift] := parts; set w := 1 / (2 * sinh_log h).
 have w0 : 0 <= w.
   rewrite /w sinhE // divr_ge0 ?ler01 // mulr_ge0 ?ler0n // divr_ge0 ?ltW ?square_minus //.
   by rewrite mulr_gt0 ?ltr0n ?h_gt0.

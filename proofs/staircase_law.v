@@ -1,5 +1,5 @@
-(* The staircase law: its mass, its privacy, its mean size and mean square, and that no other first edge
-   gives a smaller mean size. *)
+(* The staircase law: its mass, its privacy, its mean absolute value and its mean square, and that no other
+   first edge gives a smaller mean absolute value. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring zify.
 From UserDP Require Import definitions linear chain exponential composition densities line geometric.
 Set Implicit Arguments.
@@ -16,8 +16,8 @@ Definition counts_edges (R : realFieldType) (c : R) (j : R -> nat) : Prop :=
    h ^- 2 is exp (- eps), and gamma is 1 / (1 + h). *)
 Definition gamma (R : realFieldType) (h : R) : R := 1 / (1 + h).
 Definition staircase (R : realFieldType) (h : R) (j : R -> nat) (scale centre y : R) : R :=
-  sinh h * (h ^- 2) ^+ j ((y - centre) / scale) / scale.
-(* With the first edge at c, and whatever makes the mass 1. *)
+  sinh_log h * (h ^- 2) ^+ j ((y - centre) / scale) / scale.
+(* The same with the first edge at c, scaled to the mass 1. *)
 Definition staircase_from (R : realFieldType) (c h : R) (j : R -> nat) (z : R) : R :=
   (1 - h ^- 2) / (2 * (c + (1 - c) * h ^- 2)) * (h ^- 2) ^+ j z.
 (* end def-staircase *)
@@ -288,7 +288,8 @@ rewrite mulrA -exprMn ger0_norm ?subr_ge0 ?(ltW yc) //.
 by congr (_ ^+ _ * _); rewrite mulrC divfK // gt_eqF.
 Qed.
 
-(* The mass below the first edge and after it, and what they are about on average. *)
+(* Integrals over [0, 1], with the weight 1 up to the first edge c and r beyond it: of 1, 2 z and 3 z ^
+   2. *)
 Let t := c + (1 - c) * r.
 Let u := c ^+ 2 + r * (1 - c ^+ 2).
 Let w := c ^+ 3 + r * (1 - c ^+ 3).
@@ -367,13 +368,14 @@ Proof. by rewrite /gamma divr_ge0 ?ler01 ?(ltW h_plus) // ler_pdivr_mulr ?h_plus
 Lemma gamma_weight : gamma h + (1 - gamma h) * h ^- 2 = h^-1.
 Proof. by rewrite /gamma; field; rewrite !gt_eqF ?h_gt0 ?h_plus. Qed.
 
-Lemma sinhE : sinh h = (h ^+ 2 - 1) / (2 * h).
-Proof. by rewrite /sinh; field; rewrite gt_eqF ?h_gt0. Qed.
+Lemma sinhE : sinh_log h = (h ^+ 2 - 1) / (2 * h).
+Proof. by rewrite /sinh_log; field; rewrite gt_eqF ?h_gt0. Qed.
 End Numbers.
 
 (* begin thm-staircase *)
-(* The law is one; 2 and 3, its mean size and its mean square, with G = 1 / (exp eps - 1).  All of them for
-   the law of centre + scale Z, so those of Z at the scale 1 and the centre 0. *)
+(* The density is nonnegative and has the mass 1; statements 2 and 3: its mean absolute value and its mean
+   square, with G = 1 / (exp eps - 1).  All of them for the law of centre + scale Z, so those of Z at the
+   scale 1 and the centre 0. *)
 Theorem staircase_moments (R : realFieldType) (h : R) (j : R -> nat) (scale centre : R)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   is_line_integral H J -> 1 < h -> counts_edges (gamma h) j -> 0 < scale ->
@@ -381,13 +383,13 @@ Theorem staircase_moments (R : realFieldType) (h : R) (j : R -> nat) (scale cent
   let G := 1 / (h ^+ 2 - 1) in
   [/\ forall y, 0 <= p y,
       H p /\ J p = 1,
-      H (fun y => `|y - centre| * p y) /\ J (fun y => `|y - centre| * p y) = scale * (1 / (2 * sinh h))
+      H (fun y => `|y - centre| * p y) /\ J (fun y => `|y - centre| * p y) = scale * (1 / (2 * sinh_log h))
     & H (fun y => (y - centre) ^+ 2 * p y) /\ J (fun y => (y - centre) ^+ 2 * p y)
         = scale ^+ 2 * (G * (1 + 2 * G + 2 * gamma h) + gamma h * (1 + 2 * gamma h) / 3%:R)].
 (* end thm-staircase *)
 Proof.
 move=> HJ h1 edges s0 p G; have g01 := gamma01 h1; have h0 := h_gt0 h1; have sq := square_minus h1.
-have hp := h_plus h1; pose k := sinh h / scale.
+have hp := h_plus h1; pose k := sinh_log h / scale.
 have pE y : p y = k * (h ^- 2) ^+ j ((y - centre) / scale) by rewrite /p /staircase /k mulrAC.
 have law f v : H (fun y => f y * (h ^- 2) ^+ j ((y - centre) / scale))
     /\ J (fun y => f y * (h ^- 2) ^+ j ((y - centre) / scale)) = v ->
@@ -414,7 +416,7 @@ have [Hp ->] := law (fun y => (y - centre) ^+ 2) _ (mean_square HJ centre g01 h1
 by split=> //; rewrite gamma_weight // /k sinhE // hE /G /gamma; field; rewrite q0 !gt_eqF //.
 Qed.
 
-(* Moving by at most the scale crosses one edge at most. *)
+(* A shift by at most the scale crosses at most one edge. *)
 Lemma one_edge (R : realFieldType) (c : R) (j : R -> nat) (z z' : R) :
   counts_edges c j -> `|z - z'| <= 1 -> (j z' <= (j z).+1)%N.
 Proof.
@@ -432,10 +434,10 @@ Lemma staircase_ratio (R : realFieldType) (c h : R) (j : R -> nat) (scale a a' y
 Proof.
 move=> h1 edges s0 near; have h0 := h_gt0 h1; have r0 : 0 < h ^- 2 by rewrite invr_gt0 exprn_gt0.
 have r1 : h ^- 2 <= 1 by rewrite invf_le1 ?exprn_gt0 // exprn_ege1 // ltW.
-have k0 : 0 <= sinh h / scale by rewrite sinhE // !divr_ge0 ?mulr_ge0 ?ler0n ?ltW ?square_minus.
-have -> : staircase h j scale a y = sinh h / scale * (h ^- 2) ^+ j ((y - a) / scale).
+have k0 : 0 <= sinh_log h / scale by rewrite sinhE // !divr_ge0 ?mulr_ge0 ?ler0n ?ltW ?square_minus.
+have -> : staircase h j scale a y = sinh_log h / scale * (h ^- 2) ^+ j ((y - a) / scale).
   by rewrite /staircase mulrAC.
-have -> : h ^+ 2 * staircase h j scale a' y = sinh h / scale * (h ^+ 2 * (h ^- 2) ^+ j ((y - a') / scale)).
+have -> : h ^+ 2 * staircase h j scale a' y = sinh_log h / scale * (h ^+ 2 * (h ^- 2) ^+ j ((y - a') / scale)).
   by rewrite /staircase; move: ((h ^- 2) ^+ _) => p; ring.
 apply: ler_wpmul2l => //; have le1 : (j ((y - a') / scale) <= (j ((y - a) / scale)).+1)%N.
   apply: (one_edge edges); rewrite -mulrBl normrM [`|scale^-1|]gtr0_norm ?invr_gt0 // ler_pdivr_mulr // mul1r.
@@ -445,7 +447,8 @@ by rewrite divff ?mul1r // gt_eqF // exprn_gt0.
 Qed.
 
 (* begin thm-staircase *)
-(* 1: g of sensitivity at most D, with the noise D Z; without noise, where no user moves g. *)
+(* Statement 1: g of sensitivity at most D is private with the noise D Z; and without noise, if no user
+   changes g. *)
 Theorem staircase_private (R : realFieldType) (h : R) (j : R -> nat) L (m : 'I_L -> nat) (U D : R)
     (g : estimator R m) (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   is_line_integral H J -> 1 < h -> counts_edges (gamma h) j -> sensitivity_at_most U g D ->
@@ -466,23 +469,23 @@ by apply: (staircase_ratio _ h1 edges D0); exact: sens.
 Qed.
 
 (* begin thm-staircase *)
-(* 2: the mean size is below that of Laplace noise. *)
+(* Statement 2: the mean absolute value is below that of Laplace noise. *)
 Theorem staircase_smaller (R : realFieldType) (exp : R -> R) (eps : R) :
   (forall x : R, exists n : nat, x <= n%:R) -> is_exponential exp -> 0 < eps ->
-  1 / (2 * sinh (exp (eps / 2))) < 1 / eps.
+  1 / (2 * sinh_log (exp (eps / 2))) < 1 / eps.
 (* end thm-staircase *)
 Proof.
 (* sinh v is at least v - v ^ 2 / 2, and at least twice sinh (v / 2), so at least v; then cosh is above 1. *)
 move=> archi is_exp e0; have half v : exp v = exp (v / 2) ^+ 2.
   by rewrite expr2 -(exp_split is_exp); congr exp; linear.
-have double v : sinh (exp v) = 2 * sinh (exp (v / 2)) * cosh (exp (v / 2)).
-  by rewrite [exp v]half /sinh /cosh; field; rewrite gt_eqF // exp_gt0.
-have cosh_gt1 v : 0 < v -> 1 < cosh (exp v).
-  move=> v0; have E1 := exp_gt1 is_exp v0; have E0 := exp_gt0 is_exp v; rewrite /cosh ltr_pdivl_mulr ?ltr0n //.
+have double v : sinh_log (exp v) = 2 * sinh_log (exp (v / 2)) * cosh_log (exp (v / 2)).
+  by rewrite [exp v]half /sinh_log /cosh_log; field; rewrite gt_eqF // exp_gt0.
+have cosh_gt1 v : 0 < v -> 1 < cosh_log (exp v).
+  move=> v0; have E1 := exp_gt1 is_exp v0; have E0 := exp_gt0 is_exp v; rewrite /cosh_log ltr_pdivl_mulr ?ltr0n //.
   have -> : exp v + (exp v)^-1 = 2 + (exp v - 1) ^+ 2 / exp v by field; rewrite gt_eqF.
   by rewrite mul1r ltr_addl divr_gt0 // exprn_gt0 // subr_gt0.
-have sinh_pos v : 0 < v -> 0 < sinh (exp v) by move=> v0; rewrite sinhE ?(exp_gt1 is_exp) // divr_gt0 ?mulr_gt0 ?ltr0n ?square_minus ?(exp_gt1 is_exp) ?(exp_gt0 is_exp).
-have near n v : 0 < v -> (v - sinh (exp v)) * (2 ^+ n * 2) <= v ^+ 2.
+have sinh_pos v : 0 < v -> 0 < sinh_log (exp v) by move=> v0; rewrite sinhE ?(exp_gt1 is_exp) // divr_gt0 ?mulr_gt0 ?ltr0n ?square_minus ?(exp_gt1 is_exp) ?(exp_gt0 is_exp).
+have near n v : 0 < v -> (v - sinh_log (exp v)) * (2 ^+ n * 2) <= v ^+ 2.
   elim: n v => [|n IH] v v0.
     have E1 := exp_ge is_exp v; have E0 := exp_gt0 is_exp v; have i0 : 0 < (exp v)^-1 by rewrite invr_gt0.
     have iE : (exp v)^-1 <= 1 - v + v ^+ 2.
@@ -490,35 +493,36 @@ have near n v : 0 < v -> (v - sinh (exp v)) * (2 ^+ n * 2) <= v ^+ 2.
         have -> : (1 - v + v ^+ 2) * (1 + v) = 1 + v ^+ 3 by ring.
         by rewrite ler_addl exprn_ge0 // ltW.
       apply: ler_wpmul2l => //; have := sqr_ge0 (v - 1 / 2); rewrite !expr2; linear.
-    by rewrite /sinh expr0 mul1r; move: (v ^+ 2) (exp v) (_^-1) E1 iE => s e i; linear.
+    by rewrite /sinh_log expr0 mul1r; move: (v ^+ 2) (exp v) (_^-1) E1 iE => s e i; linear.
   have v2 : 0 < v / 2 by rewrite divr_gt0 ?ltr0n.
   rewrite [2 ^+ n.+1]exprS -mulrA; have := IH _ v2; have p0 : 0 < 2 ^+ n * 2 :> R by rewrite mulr_gt0 ?exprn_gt0 ?ltr0n.
-  have more : 2 * sinh (exp (v / 2)) <= sinh (exp v).
+  have more : 2 * sinh_log (exp (v / 2)) <= sinh_log (exp v).
     rewrite [leRHS]double ler_pmulr; first by exact/ltW/cosh_gt1.
     by rewrite mulr_gt0 ?ltr0n // sinh_pos.
   have := ler_wpmul2r (ltW p0) more; rewrite !expr2.
-  by move: (2 ^+ n * 2) (sinh (exp v)) (sinh (exp (v / 2))) => p s s'; linear.
-have above v : 0 < v -> v <= sinh (exp v).
-  move=> v0; rewrite leNgt; apply/negP => lt; have d0 : 0 < v - sinh (exp v) by rewrite subr_gt0.
-  suff z : v - sinh (exp v) = 0 by move: d0; rewrite z ltxx.
+  by move: (2 ^+ n * 2) (sinh_log (exp v)) (sinh_log (exp (v / 2))) => p s s'; linear.
+have above v : 0 < v -> v <= sinh_log (exp v).
+  move=> v0; rewrite leNgt; apply/negP => lt; have d0 : 0 < v - sinh_log (exp v) by rewrite subr_gt0.
+  suff z : v - sinh_log (exp v) = 0 by move: d0; rewrite z ltxx.
   apply: (small_zero archi (c := v ^+ 2)) (ltW d0) _ => n; apply: le_trans (near n v v0); rewrite ler_pmul2l //.
   by rewrite -natrX -natrM ler_nat; apply: leq_trans (ltnW (ltn_expl n (isT : (1 < 2)%N))) _; rewrite leq_pmulr.
 have e2 : 0 < eps / 2 by rewrite divr_gt0 ?ltr0n.
 have e4 : 0 < eps / 2 / 2 by rewrite divr_gt0 ?ltr0n.
-have strict : eps < 2 * sinh (exp (eps / 2)).
+have strict : eps < 2 * sinh_log (exp (eps / 2)).
   rewrite double; have := above _ e4; have := cosh_gt1 _ e4; have := sinh_pos _ e4.
-  move: (sinh _) (cosh _) => s c s0 c1 se; have : 0 < s * (c - 1) by rewrite mulr_gt0 ?subr_gt0.
+  move: (sinh_log _) (cosh_log _) => s c s0 c1 se; have : 0 < s * (c - 1) by rewrite mulr_gt0 ?subr_gt0.
   by linear.
 by rewrite ltr_pdivr_mulr ?(lt_trans e0) // mulrAC mul1r ltr_pdivl_mulr // mul1r.
 Qed.
 
 (* begin thm-staircase *)
-(* 4: with the first edge anywhere in [0, 1], and the others a unit apart, the mean size is no smaller. *)
+(* Statement 4: with the first edge anywhere in [0, 1], and the others a unit apart, the mean absolute value
+   is no smaller. *)
 Theorem staircase_first_edge (R : realFieldType) (c h : R) (j : R -> nat)
     (H : (R -> R) -> Prop) (J : (R -> R) -> R) :
   is_line_integral H J -> 1 < h -> 0 <= c <= 1 -> counts_edges c j ->
   let p := staircase_from c h j in
-  [/\ H p /\ J p = 1, H (fun z => `|z| * p z) & 1 / (2 * sinh h) <= J (fun z => `|z| * p z)].
+  [/\ H p /\ J p = 1, H (fun z => `|z| * p z) & 1 / (2 * sinh_log h) <= J (fun z => `|z| * p z)].
 (* end thm-staircase *)
 Proof.
 move=> HJ h1 c01 edges p; have h0 := h_gt0 h1; have sq := square_minus h1.
@@ -543,7 +547,7 @@ by rewrite ler_addl mulr_ge0 ?sqr_ge0 // divr_ge0 ?exprn_ge0 ?(ltW h0) // ltW //
 Qed.
 
 (* begin thm-staircase *)
-(* And the numbers of edges are there. *)
+(* For every first edge there is a function j that counts the edges. *)
 Theorem edges_can_be_counted (R : realFieldType) (c : R) :
   (forall x : R, exists n : nat, x <= n%:R) -> 0 <= c -> exists j, counts_edges c j.
 (* end thm-staircase *)

@@ -1,7 +1,8 @@
-(* Which width makes an error smallest that weighs bias and noise by their ratio: one ratio decides. *)
+(* The width that minimises an error that weighs bias against noise by their ratio: it follows from one
+   stationary ratio. *)
 (* Here are defined: excess, N times the bias of symmetric intervals; weighed_error, the error of a width;
-   has_slope, what is asked of the weight; is_stationary, the ratio that decides; width_of and best_width, the
-   width that it gives, and the best one while n users are clipped. *)
+   has_slope, what is assumed of the weight; is_stationary, the best ratio while n users are clipped;
+   width_of and best_width, the width that it gives, and the best one while n users are clipped. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring zify.
 From UserDP Require Import definitions linear counts.
 Set Implicit Arguments.
@@ -11,7 +12,8 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* begin def-stationary *)
-(* h is above a line of slope k x through each of its points; k grows from 0 on and stays below 1. *)
+(* h is nowhere below the line of slope k x through any of its points; k grows from 0 on and stays below
+   1. *)
 Definition has_slope (R : realFieldType) (h k : R -> R) : Prop :=
   [/\ forall x y, 0 <= x -> 0 <= y -> h x + k x * (y - x) <= h y,
       forall x y, 0 <= x -> x < y -> k x < k y, k 0 = 0, 0 < h 0 & forall x, 0 <= x -> k x < 1].
@@ -29,7 +31,7 @@ Variables (R : realFieldType) (L : nat) (m : 'I_L -> nat) (U : R).
 Definition excess (S : R) : R := (\sum_l Num.max (U * (m l)%:R - S) 0) / 2.
 Definition weighed_error (h : R -> R) (S : R) : R := if S == 0 then excess 0 else S * h (excess S / S).
 (* S_n, and the nearest width to it in [v (n + 1), v n]. *)
-Definition width_of (n : nat) (x : R) : R := U * M m n%:R / (n%:R + 2 * x).
+Definition width_of (n : nat) (x : R) : R := U * sum_of_largest m n%:R / (n%:R + 2 * x).
 Definition best_width (n : nat) (x : R) : R := clip (v m U n.+1) (v m U n) (width_of n x).
 (* end def-stationary *)
 End Widths.
@@ -38,7 +40,7 @@ Section Slope.
 Variables (R : realFieldType) (h k : R -> R).
 Hypothesis slope : has_slope h k.
 
-(* h is nowhere on such a line but where it touches: between, slopes have grown. *)
+(* h touches such a line at one point only: between two points, slopes have grown. *)
 Lemma above_line x y : 0 <= x -> 0 <= y -> y != x -> h x + k x * (y - x) < h y.
 Proof.
 have [line grows _ _ _] := slope => x0 y0 yx; pose z := (x + y) / 2.
@@ -81,7 +83,7 @@ Notation c := (nth_count m).
 Notation B := (excess m U).
 Notation J := (weighed_error m U h).
 Notation v := (v m U).
-Notation A n := (U * M m n%:R).
+Notation A n := (U * sum_of_largest m n%:R).
 
 Let excess_ge0 S : 0 <= B S.
 Proof. by rewrite divr_ge0 ?ler0n // sumr_ge0 // => l _; rewrite le_maxr lexx orbT. Qed.
@@ -92,17 +94,17 @@ move=> le; apply: ler_wpmul2r; first by rewrite invr_ge0 ler0n.
 by apply: ler_sum => l _; minmax; linear.
 Qed.
 
-(* Below all its lines, and on the n-th one while n users are clipped. *)
+(* B is at least each of these lines, and equal to the n-th one while n users are clipped. *)
 Let excess_ge n S : 0 <= S -> (A n - n%:R * S) / 2 <= B S.
 Proof.
-move=> S0; have := M_le m U (ler0n R n) S0; rewrite /excess; move: (M _ _) (\sum_l _) => a b.
+move=> S0; have := sum_largest_le m U (ler0n R n) S0; rewrite /excess; move: (sum_of_largest _ _) (\sum_l _) => a b.
 by move=> le; linear.
 Qed.
 
 Let excess_is n S : (0 < n <= L)%N -> v n.+1 <= S <= v n -> B S = (A n - n%:R * S) / 2.
 Proof.
 move=> /andP [n0 nL] /andP [lo hi]; rewrite /excess; congr (_ / _).
-rewrite (M_split m U S (ler0n R n)) min_r ?ler_nat // [S * _]mulrC addrK.
+rewrite (sum_largest_split m U S (ler0n R n)) min_r ?ler_nat // [S * _]mulrC addrK.
 rewrite (sum_over_sorted m (fun k => Num.max (U * k%:R - S) 0)); apply: eq_bigr => i _; rewrite /weight.
 case: (ltnP i n) => ini.
   have : U * (c n.-1)%:R <= U * (c i)%:R by rewrite ler_pmul2l // ler_nat nth_count_mono //; lia.
@@ -124,7 +126,7 @@ Qed.
 Let A_gt0 n : (0 < n)%N -> 0 < A n.
 Proof.
 move=> n0; apply: lt_le_trans top_gt0 _; rewrite /definitions.v /= ler_pmul2l //.
-by rewrite -[(c 0)%:R]mul1r -M_first ?ler01 //; apply: M_mono; rewrite ler1n.
+by rewrite -[(c 0)%:R]mul1r -sum_largest_first ?ler01 //; apply: sum_largest_mono; rewrite ler1n.
 Qed.
 
 Let L_gt0 : (0 < L)%N.
@@ -133,7 +135,7 @@ rewrite lt0n; apply/eqP => z; have := top_gt0; rewrite /definitions.v /= nth_cou
 by rewrite mulr0 ltxx.
 Qed.
 
-(* Every width lies where some number n of users is clipped. *)
+(* At every width some number n of users is clipped. *)
 Let in_piece S : 0 <= S <= v 1 -> exists n, (0 < n <= L)%N /\ v n.+1 <= S <= v n.
 Proof.
 move=> /andP [S0 Stop]; have ex : exists n, v n.+2 <= S.
@@ -145,7 +147,7 @@ rewrite low /=; case: n low least => [//|n] _ least; rewrite leNgt; apply/negP =
 by have := least n (ltW h'); rewrite ltnn.
 Qed.
 
-(* The error lies above a line through each point of its graph, nowhere on it but there. *)
+(* The error lies above a line through each point of its graph, and touches it at that point only. *)
 Let tangent n S S' : (0 < n <= L)%N -> v n.+1 <= S <= v n -> 0 < S -> 0 <= S' <= v 1 -> S' != S ->
   J S + error_slope h k n (B S / S) * (S' - S) < J S'.
 Proof.
@@ -177,7 +179,7 @@ have SS' : S < S'.
   have : A n / 2 <= S' * x + S' * (n%:R / 2) by rewrite -ler_subl_addr [S' * (_ / _)]mulrC -xx.
   by rewrite AE -!mulrDr ler_pmul2r // lt_neqAle eq_sym ne.
 have : 0 < B S.
-  apply: lt_le_trans (excess_ge 1 (ltW S0)); rewrite divr_gt0 ?ltr0n // mul1r M_first ?ler01 // mul1r subr_gt0.
+  apply: lt_le_trans (excess_ge 1 (ltW S0)); rewrite divr_gt0 ?ltr0n // mul1r sum_largest_first ?ler01 // mul1r subr_gt0.
   exact: lt_le_trans SS' S'top.
 rewrite BS (pmulr_rgt0 _ S0) => xp; have := excess_falls (ltW SS').
 by rewrite BS BS' xx ler_pmul2r // leNgt SS'.
@@ -191,7 +193,7 @@ exact/ltW/tangent.
 Qed.
 
 (* begin thm-stationary *)
-(* (1) The error is convex, and no two widths have the smallest. *)
+(* (1) The error is strictly convex, so at most one width minimises it. *)
 Theorem weighed_convex (S S' t : R) : 0 <= S <= v 1 -> 0 <= S' <= v 1 -> 0 <= t <= 1 ->
   J (t * S + (1 - t) * S') <= t * J S + (1 - t) * J S'
   /\ (0 < t < 1 -> S != S' -> J (t * S + (1 - t) * S') < t * J S + (1 - t) * J S').
@@ -225,8 +227,8 @@ by rewrite mulf_neq0 ?subr_eq0 // gt_eqF.
 Qed.
 
 (* begin thm-stationary *)
-(* (2) No more than one ratio is stationary.  While n users are clipped, the width that it gives is best, or the
-   nearer end, and no other is as good. *)
+(* (2) At most one ratio is stationary.  While n users are clipped, the width that it gives, or the nearer
+   end if it is outside, has a smaller error than every other. *)
 Theorem best_in_piece (n : nat) (x : R) : (0 < n <= L)%N -> is_stationary h k n x ->
   (forall y, is_stationary h k n y -> y = x)
   /\ (forall S, v n.+1 <= S <= v n -> S != best_width m U n x -> J (best_width m U n x) < J S).

@@ -22,7 +22,7 @@ Definition differ_in_one_user (V : eqType) (I : eqType) (t t' : seq (I * V)) : P
   /\ exists u, perm_eq [seq r <- t | r.1 != u] [seq r <- t' | r.1 != u].
 
 (* What a release decides from the counts: the level of the centre, steps of 2^s levels, where sums are
-   clipped, the scale of the noise, both in steps, and what is made of the total with noise. *)
+   clipped, the scale of the noise, both in steps, and what is published for a total with noise. *)
 Record plan (R : realFieldType) (T : Type) : Type :=
   Plan { origin : int; step_bits : nat; lowest : int; highest : int; noise_scale : R; publish : int -> T }.
 
@@ -34,15 +34,15 @@ Definition table_total (V : Type) (I : eqType) (R : realFieldType) (T : Type) (l
     (P : plan R T) (t : seq (I * V)) : int :=
   \sum_(u <- table_users t)
     clip_whole (lowest P) (highest P) (rounded (step_bits P) (user_row level (origin P) t u)).
-(* The total with noise is z with this chance. *)
+(* The total with noise is z with this probability. *)
 Definition noisy_chance (V : Type) (I : eqType) (R : realFieldType) (T : Type) (exp : R -> R)
     (level : V -> int) (P : plan R T) (t : seq (I * V)) (z : int) : R :=
   geometric (exp (- (1 / noise_scale P))) (table_total level P t) z.
-(* What is published is in A with the chance p. *)
+(* What is published is in A with the probability p. *)
 Definition is_chance_of (V : Type) (I : eqType) (R : realFieldType) (T : Type) (exp : R -> R)
     (level : V -> int) (P : plan R T) (t : seq (I * V)) (A : T -> bool) (p : R) : Prop :=
   is_sum_of (fun z => if A (publish P z) then noisy_chance exp level P t z else 0) p.
-(* The noise is for the most by which one user can move the total. *)
+(* The noise is enough for the largest change of the total by one user. *)
 Definition plan_has_noise (R : realFieldType) (T : Type) (eps : R) (P : plan R T) : Prop :=
   [/\ lowest P <= highest P, 0 < noise_scale P & (highest P - lowest P)%:~R / eps <= noise_scale P].
 (* end def-table *)
@@ -97,8 +97,8 @@ Qed.
 End Table.
 
 (* begin thm-table-private *)
-(* Whatever levels are, whatever is decided from the counts and whatever is published: on neighbours each
-   event has nearly the same chance. *)
+(* Whatever levels are, whatever is decided from the counts and whatever is published: between neighbours
+   the probability of each event grows by at most the factor exp eps. *)
 Theorem table_private (R : realFieldType) (exp : R -> R) (I V : eqType) (T : Type) (eps : R)
     (level : V -> int) (decide : seq nat -> plan R T) (t t' : seq (I * V)) :
   is_exponential exp -> 0 < eps -> plan_has_noise eps (decide (public_counts t)) ->
@@ -116,7 +116,7 @@ apply: (geometric_ratio (w := absz (highest P - lowest P)) z is_exp s0 _ e0).
 by move: moves; lia.
 Qed.
 
-(* What can be said of whole tables with values in a field. *)
+(* Tables with values in a field. *)
 Section Numbers.
 Variables (R : realFieldType) (I : eqType).
 
@@ -129,13 +129,13 @@ Definition mean_step (h : R) (T : Type) (P : plan R T) (counts : seq nat) : R :=
   2 ^+ step_bits P * h / (sumn counts)%:R.
 Definition number_at (lo h : R) (T : Type) (P : plan R T) (counts : seq nat) (z : int) : R :=
   lo + h * (origin P)%:~R + mean_step h P counts * z%:~R.
-(* The largest bias of clipping: either end of the range is so far from the centre. *)
+(* The largest bias of clipping, with all values at one end of the range or all at the other. *)
 Definition largest_bias (lo up h : R) (T : Type) (P : plan R T) (counts : seq nat) : R :=
   let centre := lo + h * (origin P)%:~R in
   let to_end (e : int) : R := 2 ^+ step_bits P * h * e%:~R in
   Num.max (\sum_(c <- counts) Num.max (c%:R * (centre - lo) + to_end (lowest P)) 0)
           (\sum_(c <- counts) Num.max (c%:R * (up - centre) - to_end (highest P)) 0) / (sumn counts)%:R.
-(* What whole numbers cost at most: levels, rows in steps, and noise in steps. *)
+(* A bound on the error from whole numbers: levels, rows in steps, and noise in steps. *)
 Definition whole_cost (level_off h : R) (T : Type) (P : plan R T) (counts : seq nat) : R :=
   level_off + (if (0 < step_bits P)%N then 2 ^+ step_bits P / 2 * h * (size counts)%:R / (sumn counts)%:R else 0)
   + mean_step h P counts.
@@ -210,7 +210,7 @@ Qed.
 End Dataset.
 End Numbers.
 
-(* What clipping moves, and what it is for one user. *)
+(* By how much clipping changes a sum; and that clipping to a range moves no number away from one in it. *)
 Lemma clip_moves (R : realFieldType) (A B a b s : R) : A <= B -> - a <= s <= b ->
   - Num.max (b - B) 0 <= clip A B s - s <= Num.max (a + A) 0.
 Proof. by move=> AB /andP [h1 h2]; rewrite /clip; minmax; apply/andP; split; linear. Qed.
@@ -246,7 +246,7 @@ Notation high := (2 ^+ step_bits P * h * (highest P)%:~R).
 Let low_high : low <= high.
 Proof. by rewrite ler_pmul2l ?ler_int // mulr_gt0 // exprn_gt0 ?ltr0n. Qed.
 
-(* The mean less the centre is off the clipped one by the largest bias. *)
+(* Clipping changes the mean by at most the largest bias. *)
 Let clipped_off : `|(\sum_(u <- table_users t) clip low high (\sum_(r <- t | r.1 == u) (r.2 - centre)))
     / (size t)%:R - (table_mean t - centre)| <= largest_bias lo up h P counts.
 Proof.
@@ -272,9 +272,9 @@ apply: (@le_trans _ _ (\sum_(u <- table_users t) Num.max ((count_mem u (record_i
 by rewrite le_maxr lexx.
 Qed.
 
-(* The number at the total itself, without noise. *)
+(* The number for the total itself, without noise. *)
 Lemma number_off : `|number_at lo h P counts (table_total level P t) - table_mean t|
-  <= largest_bias lo up h P counts + (whole_cost (off b fl lo up) h P counts - mean_step h P counts).
+  <= largest_bias lo up h P counts + (whole_cost (level_error_bound b fl lo up) h P counts - mean_step h P counts).
 Proof.
 pose x := as_dataset (t := t); pose lev l j := level (x l j).
 have Npos : (0 < \sum_l size (values_of (t := t) l))%N by rewrite dataset_size.
@@ -299,11 +299,11 @@ Qed.
 
 Hypothesis s0 : 0 < noise_scale P.
 
-(* With noise: the distance on average, or what is no larger than that distance. *)
+(* With noise: the mean of the distance, or of anything that is no larger. *)
 Lemma number_error v (f : int -> R) : (forall z, f z <= `|number_at lo h P counts z - table_mean t|) ->
   is_sum_of (fun z => f z * noisy_chance exp level P t z) v ->
-  v <= felt exp (noise_scale P * mean_step h P counts) (largest_bias lo up h P counts)
-       + whole_cost (off b fl lo up) h P counts.
+  v <= mean_abs_error exp (noise_scale P * mean_step h P counts) (largest_bias lo up h P counts)
+       + whole_cost (level_error_bound b fl lo up) h P counts.
 Proof.
 move=> f_le hv; set T0 := table_total level P t in hv; set k := mean_step h P counts.
 have k0 : 0 < k by rewrite /k /mean_step sum_counts divr_gt0 // mulr_gt0 // exprn_gt0 ?ltr0n.
@@ -315,9 +315,9 @@ have f_le' z : k^-1 * f z <= `|a / k + (z - T0)%:~R|.
   rewrite -(ler_pmul2l k0) mulrA mulfV ?gt_eqF // mul1r; apply: le_trans (f_le z) _.
   rewrite -[X in _ <= X * _](gtr0_norm k0) -normrM mulrDr [k * (a / k)]mulrC divfK ?gt_eqF //.
   by rewrite /a /number_at -/k rmorphB /= le_eqVlt; apply/orP; left; apply/eqP; congr `|_|; ring.
-have := geometric_felt archi is_exp s0 f_le' hv'; rewrite mulrC ler_pdivr_mulr // => le_v; apply: le_trans le_v _.
-have -> : (felt exp (noise_scale P) `|a / k| + 1) * k = felt exp (noise_scale P * k) `|a| + k.
-  rewrite /felt normrM [`|k^-1|]gtr0_norm ?invr_gt0 // mulrDl mul1r mulrDl divfK ?gt_eqF //.
+have := geometric_abs_error archi is_exp s0 f_le' hv'; rewrite mulrC ler_pdivr_mulr // => le_v; apply: le_trans le_v _.
+have -> : (mean_abs_error exp (noise_scale P) `|a / k| + 1) * k = mean_abs_error exp (noise_scale P * k) `|a| + k.
+  rewrite /mean_abs_error normrM [`|k^-1|]gtr0_norm ?invr_gt0 // mulrDl mul1r mulrDl divfK ?gt_eqF //.
   congr (_ + _ + _); rewrite [LHS]mulrAC; congr (_ * exp (- _)).
   by move: `|a| (noise_scale P) s0 => x s s_gt0; field; rewrite !gt_eqF.
 have sk : 0 < noise_scale P * k by exact: mulr_gt0.
@@ -325,16 +325,16 @@ have := number_off; rewrite -/T0 -/a -/k => a_le.
 have B0 : 0 <= largest_bias lo up h P counts.
   rewrite /largest_bias sum_counts divr_ge0 ?(ltW N0) // le_maxr; apply/orP; left.
   by apply: sumr_ge0 => c _; rewrite le_maxr lexx orbT.
-have cost : k <= whole_cost (off b fl lo up) h P counts.
+have cost : k <= whole_cost (level_error_bound b fl lo up) h P counts.
   rewrite /whole_cost -/k ler_addr addr_ge0 //.
-    have h0' := ltW h0; rewrite /off -/h mulr_ge0 // addr_ge0 ?divr_ge0 ?exprn_ge0 ?ler01 ?ler0n //.
+    have h0' := ltW h0; rewrite /level_error_bound -/h mulr_ge0 // addr_ge0 ?divr_ge0 ?exprn_ge0 ?ler01 ?ler0n //.
   case: ifP => // _; rewrite divr_ge0 ?ler0n // mulr_ge0 ?ler0n // mulr_ge0 ?(ltW h0) //.
   by rewrite divr_ge0 ?exprn_ge0 ?ler0n.
 move: (largest_bias _ _ _ _ _) (whole_cost _ _ _ _) B0 a_le cost => B W B0 a_le cost.
 case: (leP `|a| B) => aB.
-  have /andP [le _] := felt_grows is_exp sk (normr_ge0 a) aB; exact: ler_add.
-have /andP [_ le] := felt_grows is_exp sk B0 (ltW aB).
-by move: (felt _ _ _) (felt _ _ _) le => x y le; linear.
+  have /andP [le _] := mean_abs_error_grows is_exp sk (normr_ge0 a) aB; exact: ler_add.
+have /andP [_ le] := mean_abs_error_grows is_exp sk B0 (ltW aB).
+by move: (mean_abs_error _ _ _) (mean_abs_error _ _ _) le => x y le; linear.
 Qed.
 
 Hypothesis b_origin : 0 <= origin P <= 2 ^+ b.
@@ -368,8 +368,8 @@ Theorem from_table_to_number (R : realFieldType) (exp : R -> R) (I : eqType) (p 
         is_chance_of exp level (decide (public_counts t')) t' A c' -> c <= exp eps * c',
       `|table_total level P t| <= 2 ^+ 62
     & forall v, is_sum_of (fun z => `|publish P z - table_mean t| * noisy_chance exp level P t z) v ->
-        v <= felt exp (noise_scale P * mean_step h P counts) (largest_bias lo up h P counts)
-             + whole_cost (off b fl lo up) h P counts].
+        v <= mean_abs_error exp (noise_scale P * mean_step h P counts) (largest_bias lo up h P counts)
+             + whole_cost (level_error_bound b fl lo up) h P counts].
 (* end thm-table *)
 Proof.
 move=> archi is_exp e0 rounding bp wide levels some range h counts P [noise around o_ok small publishes].

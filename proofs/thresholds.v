@@ -1,4 +1,4 @@
-(* The thresholds of the rival are a part of the line, and an integral over the line is one over them. *)
+(* The thresholds of AKMV are a part of the line, and an integral over the line is one over them. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From UserDP Require Import definitions linear densities line.
 Set Implicit Arguments.
@@ -44,7 +44,7 @@ Lemma thresholds_length a b : 0 <= a <= b -> b <= V ->
   let f (t : threshold) := if a < sval t <= b then 1 else 0 in thresholds_have f /\ over_thresholds f = b - a.
 Proof. by move=> /andP [a0 ab] bV; apply: (thresholds_between (h := fun=> 1)) => //; exact: (between_one HJ). Qed.
 
-(* The integral of a straight line. *)
+(* The integral of a linear function. *)
 Lemma thresholds_line a b : 0 <= a <= b -> b <= V ->
   let f (t : threshold) := if a < sval t <= b then sval t else 0 in
   thresholds_have f /\ over_thresholds f = (b ^+ 2 - a ^+ 2) / 2.

@@ -114,7 +114,7 @@ rewrite sumr_const size_kept [\sum_(j in kept l) 0]big1 // subr0 wE -[U *+ _]mul
 by rewrite ger0_norm // mulr_ge0 ?ler0n // ltW.
 Qed.
 
-(* How much of user l's average is missing in weighing. *)
+(* What weighing lacks in the weight of user l's average. *)
 Let a (l : 'I_L) : R := (m l)%:R / N - (w l)%:R / N_k.
 
 Lemma a_sum : \sum_l a l = 0.
@@ -171,7 +171,7 @@ Qed.
 
 Lemma bias_dropping : is_worst_case_bias U (dropping kept) (U * (N - N_k) / N).
 Proof.
-(* The difference is what is lost, weighed by 1 / N, less what is held, weighed by 1 / N_k - 1 / N.  Both
+(* The difference is what is lost, weighted by 1 / N, less what is held, weighted by 1 / N_k - 1 / N.  Both
    can be as large, all lost samples at U and all held ones at 0 or the other way round. *)
 have Nk := Nk_pos; have le_N := Nk_le.
 have inv : N^-1 <= N_k^-1 by rewrite ler_pinv ?inE ?unitfE ?gt_eqF ?Nk ?N0.
@@ -254,9 +254,9 @@ by minmax; linear.
 Qed.
 
 (* begin thm-weighing-average *)
-(* Averaged over lots by which every sample of user l is kept with the chance w l / m l, dropping is
-   weighing; so at every value z of the noise the error of weighing is no larger than the mean error of
-   dropping, nor is its square. *)
+(* If lots decide which samples are kept, each sample of user l with the probability w l / m l, dropping is
+   weighing on average over the lots; so at every value z of the noise the error of weighing is no larger
+   than the mean error of dropping, nor is its square. *)
 Definition by_lot (O : finType) (P : O -> R) (drawn : O -> forall l, {set 'I_(m l)}) : Prop :=
   [/\ forall o, 0 <= P o, \sum_o P o = 1
     & forall l j, \sum_(o | j \in drawn o l) P o = (w l)%:R / (m l)%:R].
@@ -290,8 +290,8 @@ by rewrite -subr_ge0; move: h; rewrite mul1r expr2 => h; linear.
 Qed.
 
 (* begin thm-weighing-best *)
-(* No estimator of this sensitivity that is right where all samples are 0, or where all are U, has a
-   smaller worst-case bias than weighing, attained or not. *)
+(* No estimator of this sensitivity that is exact where all samples are 0, or where all are U, has a smaller
+   worst-case bias than weighing, attained or not. *)
 Theorem weighing_best (g : estimator R m) (beta : R) : sensitivity_at_most U g (T_k / N) ->
   (forall x, (forall l j, x l j = 0) -> g x = mean x)
     \/ (forall x, (forall l j, x l j = U) -> g x = mean x) ->

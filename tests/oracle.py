@@ -49,7 +49,7 @@ def kth_largest_sum(counts, upper, eps):
 
 
 def objective(counts, upper, eps, total_width):
-    """The worst-case error phi(S) of symmetric intervals with a common total width S."""
+    """phi(S): the worst-case error of symmetric intervals of width S, at most the largest sum."""
     bias = sum(max(upper * m - total_width, 0) for m in counts) / Fraction(2)
     return (bias + total_width / eps) / sum(counts)
 

@@ -33,7 +33,7 @@ def least_bias(values, distances, sensitivity):
     return _estimator(values, distances, 0.0, sensitivity)
 
 
-def _estimator(values, distances, weight, max_bias):
+def _estimator(values, distances, weight, max_sensitivity):
     n = len(values)
     bias, change = n, n + 1
     rows = [{i: sign, bias: -1.0} for i in range(n) for sign in (1.0, -1.0)]
@@ -42,7 +42,7 @@ def _estimator(values, distances, weight, max_bias):
     limits += [0.0] * (len(rows) - len(limits))
     cost = np.zeros(n + 2)
     cost[[bias, change]] = 1, weight
-    return solve(cost, rows, limits, [(None, None)] * n + [(0, None), (0, max_bias)])
+    return solve(cost, rows, limits, [(None, None)] * n + [(0, None), (0, max_sensitivity)])
 
 
 def least_vector_error(values, distances, weight):

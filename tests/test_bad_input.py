@@ -520,7 +520,7 @@ def thresholds():
     call("beyond.threshold", budget=beyond.GaussianNoise(1e100), objective="mse")
 
 
-def guarantees_of_gaussian_noise():
+def privacy_of_gaussian_noise():
     for rho in (1e-100, 1, Fraction(1, 3), 1e100):
         GAUSS.zcdp(rho)
     for eps in ("1e-100", 1e100):
@@ -546,7 +546,7 @@ ALSO_ACCEPTED = {
     "a sensitivity near the largest": lambda: GAUSS.mean_error(
         [0, 1e308], 2.0**1018 * (1 - 2**-53)
     ),
-    "guarantees of Gaussian noise": guarantees_of_gaussian_noise,
+    "the privacy of Gaussian noise": privacy_of_gaussian_noise,
     "the widest noise": lambda: ud.noise_scale(_checks.LARGEST / 64, 1),
     "a release with a small budget": lambda: call("private_mean", budget="1e-9", centre=0),
     "a release in a wide range": lambda: call("private_mean", lower=-4e269, upper=4e269),
@@ -572,11 +572,11 @@ ALSO_ACCEPTED = {
 def as_called(function, arguments):
     """A call as text, for a failure message: `laplace(eps=-1.0)`."""
     if isinstance(arguments, dict):
-        given = [f"{name}={brief(value)}" for name, value in arguments.items()]
+        texts = [f"{name}={brief(value)}" for name, value in arguments.items()]
     else:
-        given = [brief(value) for value in arguments]
+        texts = [brief(value) for value in arguments]
     name = function if isinstance(function, str) else function.__qualname__
-    return f"{name}({', '.join(given)})"
+    return f"{name}({', '.join(texts)})"
 
 
 def by_function(cases, index):

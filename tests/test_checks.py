@@ -23,14 +23,14 @@ NOT_NUMBERS = ["1", "", True, np.True_, None, 1j, b"1", [1.0], np.ones(1), np.ti
 
 
 READERS = {
-    "truth": check.truth,
+    "boolean": check.boolean,
     "one_of": lambda name, value: check.one_of(name, value, ["l1", "mse"]),
     "instance": lambda name, value: check.instance(name, value, ud.Contributions),
     "integer": lambda name, value: check.integer(name, value, 1, 9),
     "integer without end": lambda name, value: check.integer(name, value, 0),
     "real": check.real,
-    "size": check.size,
-    "exact size": lambda name, value: check.size(name, value, exact=True),
+    "nonnegative": check.nonnegative,
+    "exact nonnegative": lambda name, value: check.nonnegative(name, value, exact=True),
     "positive": check.positive,
     "upper": lambda _, value: check.upper(value),
     "rng": lambda _, value: check.rng(value),
@@ -40,7 +40,7 @@ READERS = {
 
 # Values and what a reader returns for each: equal, and of the same type.
 ACCEPTED = {
-    "truth": [(True, True), (np.False_, False)],
+    "boolean": [(True, True), (np.False_, False)],
     "one_of": [("l1", None)],
     "instance": [(ud.Contributions([1], 1), None)],
     "integer": [(1, 1), (9, 9), (np.int8(3), 3)],
@@ -52,8 +52,8 @@ ACCEPTED = {
         *((x, x) for x in (LARGEST, -LARGEST)),
         *((Decimal("0.1"), 0.1), (Decimal("1e-999"), 0.0)),
     ],
-    "size": [(0, 0.0), (HALF, 0.5), (3, 3.0), (np.float32(0.5), 0.5), (LARGEST, LARGEST)],
-    "exact size": [
+    "nonnegative": [(0, 0.0), (HALF, 0.5), (3, 3.0), (np.float32(0.5), 0.5), (LARGEST, LARGEST)],
+    "exact nonnegative": [
         *((0, Fraction(0)), (HALF, HALF), (np.int8(3), Fraction(3)), (0.5, 0.5)),
         (2**1024 - 2**971, Fraction(LARGEST)),
     ],
@@ -73,7 +73,7 @@ NOT_A_SEED = "be a numpy Generator, a seed or None, got rng"
 
 # The message after "`x` must "; one without a final full stop is only its beginning.
 REFUSED = {
-    "truth": [
+    "boolean": [
         (TypeError, 1, "be True or False, got x=1 of type int."),
         (TypeError, None, "be True or False, got x=None of type NoneType."),
         (TypeError, [True], "be True or False, got x of type list and shape (1,)."),
@@ -110,7 +110,7 @@ REFUSED = {
         (ValueError, -HUGE, f"be finite and within the range of floats, got x=-{ROUNDED}."),
         *((TypeError, value, "be a real number, got x") for value in NOT_NUMBERS),
     ],
-    "size": [
+    "nonnegative": [
         *(
             (ValueError, value, f"be finite and at least 0, got x={value!r}.")
             for value in (-1, -5e-324, -HALF, NAN, INF, np.float32(INF))
@@ -120,7 +120,7 @@ REFUSED = {
         (TypeError, Decimal(1), "be a real number, got x=Decimal('1') of type Decimal."),
         *((TypeError, value, "be a real number, got x") for value in NOT_NUMBERS),
     ],
-    "exact size": [(ValueError, HUGE, f"be within the range of floats, got x={ROUNDED}.")],
+    "exact nonnegative": [(ValueError, HUGE, f"be within the range of floats, got x={ROUNDED}.")],
     "positive": [
         (ValueError, 0, "be positive, got x=0."),
         (ValueError, Fraction(1, HUGE), "be positive, got x=1e-400 (rounded, of type Fraction)."),
@@ -198,11 +198,11 @@ def test_a_reader_refuses_bad_values_with_these_messages(reader):
 
 
 def test_arrays_of_reals_are_copies_and_exact_only_if_every_entry_is():
-    given = np.array([1.5, 2.0])
+    numbers = np.array([1.5, 2.0])
     for read in (check.reals, check.floats):
-        array = read("x", given)
+        array = read("x", numbers)
         assert (array.dtype, array.tolist()) == (np.float64, [1.5, 2.0])
-        assert not np.shares_memory(array, given)
+        assert not np.shares_memory(array, numbers)
     ends = [2**53, -(2**53)]
     assert check.reals("x", ends).tolist() == [2.0**53, -(2.0**53)]
     exact = check.reals("x", [[HALF], [2**1024 - 2**971]])
@@ -223,8 +223,8 @@ def test_the_index_of_an_entry_that_is_not_a_fraction_is_named():
 def test_a_seed_gives_its_generator_and_none_gives_fresh_entropy():
     numbers = {check.rng(seed).random() for seed in (3, np.int64(3), np.random.SeedSequence(3))}
     assert numbers == {np.random.default_rng(3).random()}
-    given = np.random.default_rng(1)
-    assert check.rng(given) is given
+    generator = np.random.default_rng(1)
+    assert check.rng(generator) is generator
     bits = np.random.PCG64(1)
     assert check.rng(bits).bit_generator is bits
     assert check.rng(None).random() != check.rng(None).random()

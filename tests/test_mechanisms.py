@@ -4,8 +4,8 @@
 - `opt_worst_case`: averages projected to the intervals of Theorem III.1, noise for (6).
 - `akmv`: sums capped at a threshold T drawn with half of the budget, noise of scale 2T/eps over N
   (Section IV-A; (13) and (15)).
-- `weighted_mean`: weighted averages, noise for the largest weight; its certificate is the worst of
-  all corners.
+- `weighted_mean`: weighted averages, noise for the largest weight; its guarantee is the largest
+  error at a corner.
 - `opt_variance` and `opt_several_means` have their own tests, in beyond/.
 - Leading axes are datasets, seeds fix the output, and arguments are not modified.
 
@@ -158,7 +158,7 @@ def test_opt_worst_case_has_the_width_of_its_noise_and_its_objective(objective, 
 
 
 @given(users=collections(), data=st.data())
-def test_certificate_of_weights_is_the_largest_error_at_a_corner(users, data):
+def test_the_guarantee_of_weights_is_the_largest_error_at_a_corner(users, data):
     """At corners all averages are 0 or U; a convex function of averages is largest there."""
     L, N, eps = users.n_users, users.total, data.draw(budgets(users.n_users))
     weight = st.fractions(0, 5, max_denominator=7)

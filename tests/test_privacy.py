@@ -198,7 +198,7 @@ MANY = ud.Contributions([40, *[3] * 20_000], 2)
 SUMS_OF_OTHERS = {
     "all samples are U": MANY.largest_sums,
     "all sums are one": np.full(20_001, 6.0),
-    "all sums are next to nothing": np.full(20_001, 6e-9),
+    "all sums are tiny": np.full(20_001, 6e-9),
 }
 """Sums of all users but the first, who moves between the ends, or from such a sum to an end."""
 
@@ -689,7 +689,7 @@ FAULTS = {
         lambda rng, d, *rest: GAMMA(rng, d + 1, *rest),
         for_both_ball_laws(INF, 1),
     ),
-    "a direction that is no unit vector": (
+    "a direction that is not a unit vector": (
         Recorder,
         "standard_normal",
         lambda _, size: np.ones(size),

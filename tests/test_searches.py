@@ -27,7 +27,7 @@ TREES = {
 WHY_IT_ENDS = {
     "beyond/statistics.py": {"_corners": "each step drops one of finitely many corners"},
     "release/_files.py": {
-        "_refuse_parts": "each step reads another block of a file, up to its end"
+        "_refuse_incomplete": "each step reads another block of a file, up to its end"
     },
     "release/_text.py": {"_is_utf8": "each step reads another block of a file, up to its end"},
     "release/_plans.py": {"_steps_of": "each step takes one of finitely many parts"},

@@ -98,8 +98,8 @@ def test_a_float_bound_gives_floats() -> None:
         assert_type(printed.total_width, float),
         assert_type(printed.lambda_width, float),
         assert_type(ud.kkt.solve_lp(EXACT, 1).total_width, float),
-        assert_type(beyond.GaussianNoise(1).mean_size, float),
-        assert_type(beyond.StaircaseNoise(1).mean_size, float),
+        assert_type(beyond.GaussianNoise(1).mean_abs, float),
+        assert_type(beyond.StaircaseNoise(1).mean_abs, float),
     ]
     assert {type(result) for result in results} == {float}
 
@@ -131,7 +131,7 @@ def test_a_fraction_bound_gives_fractions() -> None:
         assert_type(ud.optimal_solution(EXACT, 1).lambda_width, Fraction),
         assert_type(printed.total_width, Fraction),
         assert_type(printed.lambda_width, Fraction),
-        assert_type(beyond.LaplaceNoise(1).mean_size, Fraction),
+        assert_type(beyond.LaplaceNoise(1).mean_abs, Fraction),
         assert_type(beyond.LaplaceNoise(1).scale, Fraction),
     ]
     assert {type(result) for result in results} == {Fraction}

@@ -162,11 +162,12 @@ def calls(folder: Path) -> Iterator[tuple[str, str, list[ast.expr]]]:
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                     maker = node.func.attr
                     if maker in MAKERS:
-                        named = {word.arg: word.value for word in node.keywords}
-                        given = dict(enumerate(node.args))
+                        by_name = {word.arg: word.value for word in node.keywords}
+                        by_position = dict(enumerate(node.args))
                         names = enumerate(MAKERS[maker][1])
                         arguments = [
-                            named[name] if name in named else given[i] for i, name in names
+                            by_name[name] if name in by_name else by_position[i]
+                            for i, name in names
                         ]
                         yield path.stem, maker, arguments
 
@@ -174,19 +175,19 @@ def calls(folder: Path) -> Iterator[tuple[str, str, list[ast.expr]]]:
 @cache
 def page_collections(folder: Path = BOOK) -> list[Collection]:
     """Return the collections on the book's pages, each once, the buses first."""
-    found = [Collection.of("Contributions", [4, 2, 1])]
+    collections = [Collection.of("Contributions", [4, 2, 1])]
     for page, maker, arguments in calls(folder):
         for literal in literals(page, arguments):
             collection = Collection.of(maker, *literal)
-            if collection not in found:
-                found.append(collection)
-    return found
+            if collection not in collections:
+                collections.append(collection)
+    return collections
 
 
 def literals(page: str, arguments: list[ast.expr]) -> list[list[Any]]:
     """Return the values of arguments that are literals, or look them up in `NAMED`."""
     builtins = {"__builtins__": {"max": max, "range": range, "round": round}}
-    try:  # of the book's own pages
+    try:  # `eval` only runs code of the book's own pages
         return [[eval(ast.unparse(argument), builtins) for argument in arguments]]
     except NameError:
         name = key(page, arguments)
@@ -243,9 +244,9 @@ def random_collection(rng: Random) -> Collection:
     """Draw a collection: one user, a few (often with ties), or many; in any accepted type."""
     n_users = rng.choice([1, 2, rng.randint(3, 12), rng.randint(3, 12), 40])
     counts = [rng.choice([1, 2, rng.randint(1, 60)]) for _ in range(n_users)]
-    given = rng.choice([list, tuple, np.uint8, np.int32, np.int64, np.uint64, object])
-    made = given(counts) if given in (list, tuple) else np.array(counts, dtype=given)
-    return Collection("Contributions", (made,), counts)
+    form = rng.choice([list, tuple, np.uint8, np.int32, np.int64, np.uint64, object])
+    argument = form(counts) if form in (list, tuple) else np.array(counts, dtype=form)
+    return Collection("Contributions", (argument,), counts)
 
 
 def random_budget(rng: Random) -> Fraction:
@@ -285,15 +286,15 @@ def random_instance(rng: Random, in_floats: bool) -> Instance:
     upper = Fraction(rng.randint(1, 999), rng.randint(1, 99))
     if not in_floats:
         return Instance.of(users, upper, random_form(eps, rng))
-    # The float nearest to a budget differs from it; other floats are only close to it.
+    # The budget, or a number close to it; a float of it differs slightly from it.
     near = eps * (1 + rng.choice([0, 0, 0, 1, -1]) * Fraction(1, 10 ** rng.randint(5, 13)))
-    kind: Callable[[Any], Any] = rng.choice([float, float, np.float64, np.float32])
+    float_type: Callable[[Any], Any] = rng.choice([float, float, np.float64, np.float32])
     uppers = [float(upper), float(upper), np.float32(float(upper)), int(upper) + 1]
     return rng.choice(
         [
-            Instance.of(users, rng.choice(uppers), kind(float(near))),
+            Instance.of(users, rng.choice(uppers), float_type(float(near))),
             Instance.of(users, rng.choice(uppers), random_form(eps, rng)),
-            Instance.of(users, upper, kind(float(near))),
+            Instance.of(users, upper, float_type(float(near))),
         ]
     )
 
@@ -414,8 +415,7 @@ def random_intervals(
 ) -> list[list[Fraction]]:
     """Draw intervals, one per user or one per sample, and round their ends to a type of number.
 
-    If there are more than `most`, users with equal counts have equal intervals, which Coq reads
-    once.
+    With more than `most` users, those with equal counts have equal intervals, which Coq reads once.
     """
     total = sum(instance.counts)
     n = total if total <= most and rng.random() < 0.7 else len(instance.counts)
@@ -717,7 +717,7 @@ def theorem(kind: str, n: int) -> str:
     """Write the theorem that n results are correct; its proof runs the check."""
     return f"""
 Theorem {kind}_answers (R : realFieldType) :
-  size {kind}_cases = {n}%nat /\\ List.Forall ({kind}_says R) {kind}_cases.
+  size {kind}_cases = {n}%nat /\\ List.Forall ({kind}_claim R) {kind}_cases.
 Proof.
 split; first by [].
 apply: (none_refused (ok := {kind}_ok)); first exact: {kind}_sound.
@@ -737,7 +737,9 @@ Local Open Scope Q_scope.
 
 def document(of_kinds: dict[str, Sequence[Case]]) -> str:
     """Write a file for Coq: the cases of each kind, the theorems, and their assumptions."""
-    parts = [definition(kind, some) + theorem(kind, len(some)) for kind, some in of_kinds.items()]
+    parts = [
+        definition(kind, listed) + theorem(kind, len(listed)) for kind, listed in of_kinds.items()
+    ]
     names = ", ".join(f"@{kind}_answers" for kind in of_kinds)
     assumptions = f"\nDefinition all_answers := (tt, {names}).\nPrint Assumptions all_answers.\n"
     return HEAD + "".join(parts) + assumptions
@@ -746,7 +748,7 @@ def document(of_kinds: dict[str, Sequence[Case]]) -> str:
 def refusals(of_kinds: dict[str, Sequence[Case]]) -> str:
     """Write a file for Coq that prints the positions of refused cases of each kind, from 0."""
     command = 'Eval vm_compute in ("{0}", refused {0}_ok {0}_cases)%string.\n'
-    parts = [definition(kind, some) + command.format(kind) for kind, some in of_kinds.items()]
+    parts = [definition(kind, listed) + command.format(kind) for kind, listed in of_kinds.items()]
     return HEAD + "".join(parts)
 
 

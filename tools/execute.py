@@ -30,8 +30,8 @@ INVISIBLE = 0.0002
 """The largest invisible difference of pictures: a root mean square, of values from 0 to 1. Rounding
 on other processors changes some edges, by up to 0.00006; a letter moved by a pixel is far above."""
 ATTEMPTS = 3
-"""How often to start a kernel. Two that start at the same time may choose the same port, and then
-one of them never responds."""
+"""How often to try to start a kernel. Two that start at the same time may choose the same port, and
+then one of them never responds."""
 VECTOR = "--InlineBackend.figure_formats={'svg', 'pdf', 'png'}"
 ANY_PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -65,8 +65,8 @@ def write(path: Path, certificates: Iterable[beyond.FloorCertificate]) -> None:
     for certificate in certificates:
         lines.append(certificate.to_json() + "\n")
         users = f"{path.stem}, {certificate.users.n_users} users"
-        proved = float(certificate.check())
-        print(f"{users}, eps = {float(certificate.eps):g}: {proved:.6f}", flush=True)
+        bound = float(certificate.check())
+        print(f"{users}, eps = {float(certificate.eps):g}: {bound:.6f}", flush=True)
     path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -76,8 +76,8 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     for name, counts in collections().items():
         users = ud.Contributions(counts, upper=Fraction(1))
-        proofs = (beyond.minimax_certificate(users, eps) for eps in BUDGETS)
-        write(folder / f"{name}.jsonl", proofs)
+        certificates = (beyond.minimax_certificate(users, eps) for eps in BUDGETS)
+        write(folder / f"{name}.jsonl", certificates)
     write(folder / "many-users.jsonl", many_users())
     write(folder / "small-budgets.jsonl", small_budgets())
 

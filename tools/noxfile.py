@@ -70,12 +70,12 @@ def verify(session: nox.Session, setting: str) -> None:
         environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(features)
         session.log(f"Without {', '.join(features)}.")
     session.run("python", "tools/execute.py", "--store", env=environment)
-    same = ["git", "diff", "--exit-code", "--stat"]
-    if session.run(*same, external=True, success_codes=[0, 1], silent=True):
+    compare = ["git", "diff", "--exit-code", "--stat"]
+    if session.run(*compare, external=True, success_codes=[0, 1], silent=True):
         session.install("nbdime==4.0.4")
         session.run("nbdiff", "--ignore-metadata", "--ignore-id", "HEAD", success_codes=[0, 1])
         session.run("git", "--no-pager", "diff", "--", "*.csv", external=True)
-        session.run(*same, external=True)
+        session.run(*compare, external=True)
 
 
 def test_requirements() -> list[str]:

@@ -104,7 +104,7 @@ class Table:
             c for c, _ in by_name if contains(c, text)
         ]
 
-    def rows_alone(self, text):
+    def names_only_rows(self, text):
         """Whether the name of a row contains that of a column, as "OPT-worst-case" does."""
         values = {value for column in self.texts for value in self.frame[column].dropna()}
         rows = longest_names(text, zip(values, values, strict=True))
@@ -137,8 +137,8 @@ class Table:
                 conditions[column] = candidates[0]
         return self.frame[np.logical_and.reduce([[True] * len(self.frame), *conditions.values()])]
 
-    def spread(self, column):
-        """Return the column with the standard errors of a column, or None."""
+    def standard_error_column(self, column):
+        """Return the name of the column with the standard errors of a column, or None."""
         start = f"Standard error of `{column}`"
         return next((c for c in self.numeric if self.about[c][0].startswith(start)), None)
 
@@ -184,8 +184,8 @@ def names_of(curve, axes, figure):
         return [curve["label"].lstrip("_")]
     color = curve["look"]["color"]
     similar = [other for other in axes["curves"] if other["look"]["color"] == color]
-    everywhere = [other for ax in figure["axes"] for other in ax["curves"]]
-    similar += [other for other in everywhere if other["look"] == curve["look"]]
+    of_all_axes = [other for ax in figure["axes"] for other in ax["curves"]]
+    similar += [other for other in of_all_axes if other["look"] == curve["look"]]
     names = [other["label"].lstrip("_") for other in similar if is_named(other)]
     names += [text["label"] for text in axes["texts"] if text["color"] == color != BLACK]
     return list(dict.fromkeys(names))
@@ -238,7 +238,7 @@ class Drawn:
 
     def columns(self, table, name):
         """Return the columns that may hold a curve with this name; none if it names no column."""
-        columns = [] if table.rows_alone(name) else table.columns_named(name)
+        columns = [] if table.names_only_rows(name) else table.columns_named(name)
         if columns and not self.named:
             # A curve with the colour of "Laplace" may be "Laplace, projected".
             return [
@@ -302,7 +302,7 @@ class Drawn:
 
 
 def close(drawn, stored, slack=ROUNDING):
-    """Whether each number drawn equals each number stored, up to rounding."""
+    """Return a matrix: whether each number drawn equals each number stored, up to rounding."""
     drawn, stored = np.asarray(drawn, float)[:, None], np.asarray(stored, float)[None]
     tiny = 1e-9 * np.nanmax(np.abs(stored), initial=0)
     return np.abs(drawn - stored) <= slack * np.abs(stored) + tiny
@@ -350,7 +350,7 @@ class Search:
             yield None, partial(np.equal, rows[:, None], np.arange(len(self.frame)))
 
     def in_order(self):
-        """Yield the rows of the points if they have the order of the rows, or the reverse order."""
+        """Yield the rows of the points if these are in the order of the rows, or the reverse."""
         place, n = self.drawn.place, len(self.frame)
         ticks = sorted(self.drawn.ticks)
         if len(ticks) == n and {*np.round(place)} <= {*ticks}:
@@ -384,7 +384,7 @@ class Search:
         for other in below:
             ratio = values / frame[other]
             yield ratio, 2 * ROUNDING * ratio.abs(), {"1"}
-        if end and (error := self.table.spread(column)):
+        if end and (error := self.table.standard_error_column(column)):
             for factor in (-2, 2):
                 tolerance = ROUNDING * (values.abs() + 2 * frame[error])
                 yield values + factor * frame[error], tolerance, units
@@ -433,10 +433,10 @@ class Search:
             for place in self.table.numeric:
                 if place != column and self.is_denser(edge, stored.to_numpy(), place):
                     yield units, place
-                if place in dict(self.places) and self.over_rows(edge, stored, place):
+                if place in dict(self.places) and self.is_summary_of_rows(edge, stored, place):
                     yield units, place
 
-    def over_rows(self, edge, stored, place):
+    def is_summary_of_rows(self, edge, stored, place):
         """Whether the curve is the median, minimum or maximum of the rows at each place."""
         rows = stored.groupby(self.frame[place])
         if rows.size().min() < FEWEST_POINTS or rows.ngroups != len(edge):
@@ -478,7 +478,7 @@ class Search:
         for i, edge in enumerate(self.drawn.edges):
             marks = not self.drawn.named and self.places
             if np.ptp(edge) == 0 and len(edge) > 1 and (i or marks):
-                continue  # the straight base of bars or bands, or the line that marks are on
+                continue  # the constant base of bars or bands, or the line that marks are on
             columns = dict.fromkeys([*self.columns, *(self.table.measured if i else [])])
             end = len(self.drawn.edges) > 1
             matches = [match for c in columns for match in self.matches(edge, c, end)]
@@ -549,14 +549,14 @@ def faults_of_curve(drawn, tables):
         return
     slopes = min((search.slopes() for search, _ in matches), key=len)
     if len(slopes):
-        yield f"{drawn} goes on from {drawn.across} = {slopes[0]:.6g} to another rank by a slope"
+        yield f"{drawn} slopes from {drawn.across} = {slopes[0]:.6g} to another rank"
     mismatches = []
     for search, (units, place) in matches:
-        stored_in = [(drawn.along, units)] if units else []
+        units_of_axes = [(drawn.along, units)] if units else []
         if place:
-            stored_in.append((drawn.across, search.table.units(place)))
+            units_of_axes.append((drawn.across, search.table.units(place)))
         mismatches.append(
-            [(axis, units) for axis, units in stored_in if not fits(drawn.axis[axis], units)]
+            [(axis, units) for axis, units in units_of_axes if not fits(drawn.axis[axis], units)]
         )
     if all(mismatches):
         axis, units = min(mismatches, key=len)[0]

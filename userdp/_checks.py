@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 # A number: a `Fraction` if the computation is exact, otherwise a float.
-Exact = float | Fraction
+Real = float | Fraction
 
 Floats = npt.NDArray[np.float64]
 
@@ -112,8 +112,8 @@ def one_of(name: str, value: object, names: Collection[str]) -> None:
         refuse_value(name, f"one of {', '.join(map(repr, names))}", value)
 
 
-def truth(name: str, value: object) -> bool:
-    """Return a value that is True or False as a bool."""
+def boolean(name: str, value: object) -> bool:
+    """Return True or False as a bool; numbers are rejected."""
     if not isinstance(value, bool | np.bool_):
         refuse_type(name, "True or False", value)
     return bool(value)
@@ -138,7 +138,7 @@ def integer(name: str, value: object, least: int, most: int | None = None) -> in
 
 def real(name: str, value: object) -> float:
     """Return a finite real number or Decimal as the nearest float."""
-    result: Exact
+    result: Real
     if isinstance(value, Decimal):
         result = math.nan if value.is_nan() else float(value)
     else:
@@ -150,7 +150,7 @@ def real(name: str, value: object) -> float:
     return float(result)
 
 
-def size(name: str, value: object, exact: bool = False) -> Exact:
+def nonnegative(name: str, value: object, exact: bool = False) -> Real:
     """Return a finite number of at least 0: a Fraction if rational and `exact`, else a float."""
     given = number(name, value, numbers.Real, "a real number")
     result = Fraction(given) if isinstance(given, numbers.Rational) else float(given)
@@ -163,24 +163,24 @@ def size(name: str, value: object, exact: bool = False) -> Exact:
 
 def positive(name: str, value: object) -> float:
     """Return a positive and finite real number as a float."""
-    result = float(size(name, value))
+    result = float(nonnegative(name, value))
     if result == 0:
         refuse_value(name, "positive", value)
     return result
 
 
-def upper(value: object) -> Exact:
+def upper(value: object) -> Real:
     """Return the bound U: a Fraction stays one, any other real number becomes a float."""
     given = number("upper", value, numbers.Real, "a positive real number")
     given = int(given) if isinstance(given, numbers.Integral) else given
-    exact = given if isinstance(given, Fraction | int) else float(given)
-    if not 0 < exact < math.inf:
+    result = given if isinstance(given, Fraction | int) else float(given)
+    if not 0 < result < math.inf:
         refuse_value("upper", "positive and finite", value)
-    if not SMALLEST_NORMAL <= exact <= LARGEST:
+    if not SMALLEST_NORMAL <= result <= LARGEST:
         refuse_value("upper", "within the range of normal floats", value)
-    if not isinstance(exact, Fraction) and float(exact) != given:
+    if not isinstance(result, Fraction) and float(result) != given:
         refuse_value("upper", "a number that a float holds exactly, or a Fraction", value)
-    return exact if isinstance(exact, Fraction) else float(exact)
+    return result if isinstance(result, Fraction) else float(result)
 
 
 def rng(given: RNGLike) -> np.random.Generator:

@@ -16,7 +16,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 def progress(steps: int) -> Iterator[Callable[[], Any]]:
     """Provide a function to call after each step, which advances a bar if there is a terminal.
 
-    A single step has no bar: it would stay empty until the end.
+    For a single step there is no bar, because the bar would stay empty until the end.
     """
     if steps < 2 or not is_terminal(sys.stderr) or not find_spec("tqdm"):
         yield lambda: None

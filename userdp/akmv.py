@@ -93,7 +93,7 @@ def _cells_of(
     ends = np.insert(np.sort(values)[..., ::-1], (0, users.n_users), outer, axis=-1)
     width = ends[..., :-1] - ends[..., 1:]
     distance = np.abs(np.arange(users.n_users + 1) - rank + below)
-    # Relative to the nearest cell of positive width, so that the weights cannot all vanish.
+    # Measured from the nearest cell of positive width, so that not all weights underflow to 0.
     nearest = np.min(np.where(width > 0, distance, users.n_users), axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
         log_weight = -float(eta) * (distance - nearest)
@@ -102,7 +102,7 @@ def _cells_of(
     return Cells(ends[..., 1:], ends[..., :-1], mass / total, log_weight - np.log(total))
 
 
-def _sums_reaching(cells: Cells) -> Floats:
+def _total_reaching(cells: Cells) -> Floats:
     """Return, for each cell c = 0..L, the total of the c sums that reach its thresholds."""
     return np.insert(np.cumsum(cells.upper[..., 1:], axis=-1), 0, 0.0, axis=-1)
 
@@ -181,9 +181,9 @@ def private_quantile(
     """Draw a threshold near the `rank`-th largest user sum, with user-level eps-DP.
 
     The exponential mechanism with exponent eps/2 per rank on the public range [0, U m*].
-    Neighbouring datasets differ in all samples of one user; counts, bound, rank and eps are public,
-    the sums are protected. This floating-point draw is a demonstration: its low-order bits have no
-    guarantee, so do not publish it.
+    Neighbouring datasets may differ in all samples of one user; counts, bound, rank and eps are
+    public, the sums are protected. This floating-point draw is a demonstration: its low-order bits
+    are not private, so do not publish it.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def akmv_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Float
     """
     cells = _cells_of(_read_sums(sums, users), users, rank(eps), read_eps(eps) / 4)
     mean_threshold = cells.lower + (cells.upper - cells.lower) / 2
-    bias = _sums_reaching(cells) - np.arange(users.n_users + 1) * mean_threshold
+    bias = _total_reaching(cells) - np.arange(users.n_users + 1) * mean_threshold
     error = bias + noise_scale(2 * mean_threshold, eps)
     result: Floats = np.sum(cells.probability * error, axis=-1) / users.total
     return result
@@ -346,12 +346,13 @@ def simulate_akmv_error(
     n_trials = check.integer("n_trials", n_trials, least=2)
     cells = _cells_of(values, users, rank(eps), read_eps(eps) / 4)
     cell, threshold = _draw_from(cells, check.rng(rng), (n_trials,))
-    clipped_away = _sums_reaching(cells)[cell] - cell * threshold
+    clipped_away = _total_reaching(cells)[cell] - cell * threshold
     errors = (clipped_away + noise_scale(2 * threshold, eps)) / users.total
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n_trials)))
 
 
-# Terms below exp(-_NEGLIGIBLE) times the largest term of a sum are left out.
+# Cells of a probability below exp(-_NEGLIGIBLE) are left out, and so is noise that adds less than
+# this part of its scale to the bias.
 _NEGLIGIBLE = 40.0
 
 _LEGENDRE = np.polynomial.legendre.leggauss(10)  # nodes and weights on [-1, 1]
@@ -368,10 +369,10 @@ def akmv_mean_error(
 ) -> Floats:
     """Return the mean absolute error of `akmv` on given datasets, noise and T integrated out.
 
-    This is not the E_AKMV of Section IV-C (see `akmv_error`, which adds the mean size of the noise
-    to the mean bias), but the error E|M(D) - f(D)| of Section IV-D, for one dataset D. Details that
-    the paper leaves open are parameters: the rank that T targets, and the budgets of T and of the
-    noise.
+    This is not the E_AKMV of Section IV-C (see `akmv_error`, which adds the mean absolute value of
+    the noise to the mean bias), but the error E|M(D) - f(D)| of Section IV-D, for one dataset D.
+    Details that the paper leaves open are parameters: the rank that T targets, and the budgets of T
+    and of the noise.
 
     Parameters
     ----------
@@ -417,11 +418,11 @@ def akmv_mean_error(
 
 
 def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
-    """Return the mean absolute error of sums capped at a random T, with noise of scale T/(N eps).
+    """Return the mean absolute error for sums capped at a random T, and noise of scale T/(N eps).
 
     In cell c the c largest sums exceed T = t, so N times the bias is D(t) = P - c t, where P is
-    their sum, and N times the scale is t/eps. With x(t) = eps P / t, what the noise adds to the
-    size of the bias on average has an antiderivative:
+    their sum, and N times the scale is t/eps. With x(t) = eps P / t, the amount by which the noise
+    increases the mean absolute error has an antiderivative:
 
         integral of (t/eps) exp(-eps D(t) / t) dt = (t^2/eps) exp(eps c) E_3(x(t)),
 
@@ -459,7 +460,7 @@ def capped_mean_error(law: Cells, users: Contributions, eps: Epsilon) -> Floats:
         check.refuse("law", rule, f"shapes {[np.shape(part) for part in law[:3]]}")
     budget = float(read_eps(eps))
     capped = np.broadcast_to(np.arange(users.n_users + 1.0), law.lower.shape)
-    sum_capped = _sums_reaching(law)
+    sum_capped = _total_reaching(law)
     error = np.maximum(sum_capped - capped * (law.lower + law.upper) / 2, 0.0)
     # Leave out cells where the bias far exceeds the noise, and cells that are hardly ever drawn.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -515,7 +516,7 @@ def _by_antiderivative(cells: Floats, eps: float) -> Floats:
 def _scaled_e3(x: Floats) -> Floats:
     """Evaluate exp(x) E_3(x) for x >= 0, even where E_3 alone would underflow."""
     small = np.minimum(x, 2.0)
-    logarithm = np.log(np.maximum(small, 5e-324))  # it is multiplied by 0 at 0
+    logarithm = np.log(np.maximum(small, 5e-324))  # multiplied by 0 where x is 0
     series: Floats = small**2 / 2 * (1.5 - np.euler_gamma - logarithm)
     term = np.ones_like(small)  # (-x)^k / k!
     for k in range(26):

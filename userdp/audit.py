@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats, RNGLike
+from userdp._checks import Floats, Real, RNGLike
 from userdp.akmv import akmv, private_quantile, quantile_cells, quantile_log_density
 from userdp.model import Contributions, Epsilon, rank, read_eps
 
@@ -35,8 +35,11 @@ __all__ = [
     "quantile_log_ratio",
 ]
 
-_LIKELY = 1e-12
-"""Audits leave out cells of smaller probability, which floating-point uniforms hardly ever hit."""
+_TINY = 1e-12
+"""A relative distance just above 0, and the smallest probability of an audited cell.
+
+Floating-point uniforms hardly ever hit cells of a smaller probability.
+"""
 _ROUNDING = 1e-9
 """Relative tolerance between a threshold and the scripted one."""
 
@@ -57,14 +60,14 @@ class Noisy:
     value: Fraction
     scale: Fraction
 
-    def __add__(self, other: Exact) -> Noisy:
+    def __add__(self, other: Real) -> Noisy:
         return Noisy(self.value + Fraction(other), self.scale)
 
-    def __mul__(self, other: Exact) -> Noisy:
+    def __mul__(self, other: Real) -> Noisy:
         factor = Fraction(other)
         return Noisy(self.value * factor, self.scale * factor)
 
-    def __truediv__(self, other: Exact) -> Noisy:
+    def __truediv__(self, other: Real) -> Noisy:
         divisor = Fraction(other)
         return Noisy(self.value / divisor, self.scale / divisor)
 
@@ -294,7 +297,7 @@ def akmv_log_ratio(pairs: Pairs, eps: Epsilon) -> Floats:
     """
     ends = np.unique(np.sort(_ends(pairs)), axis=1)  # many users may have the same sum
     lower = np.concatenate([np.zeros((len(ends), 1)), ends[:, :-1]], axis=1)
-    just_above = np.where(lower > 0, np.minimum(lower * (1 + _LIKELY), ends), ends)
+    just_above = np.where(lower > 0, np.minimum(lower * (1 + _TINY), ends), ends)
     targets = np.concatenate([ends, (ends + lower) / 2, just_above], axis=1).T
     first = _run_akmv(targets, pairs.first, pairs.users, eps)
     second = _run_akmv(targets, pairs.second, pairs.users, eps)
@@ -334,7 +337,7 @@ def _run_akmv(targets: Floats, sums: Floats, users: Contributions, eps: Epsilon)
     cells = quantile_cells(sums, users, k, half_budget)
     cumulative = np.cumsum(cells.probability, axis=1)
     cell = np.sum(cells.lower[:, :-1] >= targets[..., None], axis=-1)
-    likely = _of_cell(cells.probability, cell) > _LIKELY
+    likely = _of_cell(cells.probability, cell) > _TINY
     cell = np.where(likely, cell, np.argmax(cells.probability, axis=1))
     lower = _of_cell(cells.lower, cell)
     upper = _of_cell(cells.upper, cell)
@@ -414,7 +417,7 @@ def _hard_pairs(users: Contributions, n: int, rng: np.random.Generator) -> Pairs
     kinds = [
         rng.random(shape) * full,
         rng.integers(0, 3, shape) / 2 * full,
-        rng.choice([0, _LIKELY, 0.5, 1], shape) * full.min(),
+        rng.choice([0, _TINY, 0.5, 1], shape) * full.min(),
         np.broadcast_to(rng.random((n, 1)) * full.min(), shape),
         np.broadcast_to(rng.integers(0, 2, (n, 1)) * full, shape),
     ]

@@ -19,7 +19,7 @@ from userdp.samplers import Sampler, _draw_sums
 if TYPE_CHECKING:
     import pandas as pd
 
-# Most user sums in one block of trials: these and a copy fit in the processor's cache.
+# Maximum number of user sums in one block of trials: these and a copy fit in the processor's cache.
 _BLOCK = 2**17
 
 # Called as ``mechanism(sums, users, eps, rng=rng)`` with sums of shape (n_trials, L); releases one
@@ -60,7 +60,7 @@ class Sweep:
 
     @property
     def n_trials(self) -> int:
-        """The number of datasets behind each mean."""
+        """The number of datasets over which each mean is taken."""
         return len(self.errors[0, 0])
 
     def __getitem__(self, mechanism: str) -> Curve:
@@ -68,7 +68,7 @@ class Sweep:
         return self.curves[mechanism]
 
     def frame(self) -> pd.DataFrame:
-        """Return the errors as a tidy table, one row per trial, as seaborn expects them.
+        """Return a tidy table, one row per mechanism, budget and trial, as seaborn expects it.
 
         Returns
         -------

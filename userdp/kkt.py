@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact
+from userdp._checks import Real
 from userdp.model import Contributions, Epsilon, Number, _as_bound, read_eps
 from userdp.worstcase import threshold
 
@@ -50,11 +50,11 @@ class KKTResiduals(NamedTuple):
     Each entry is the largest violation of its kind, so a failure shows its cause.
     """
 
-    primal_feasibility: Exact
-    dual_feasibility: Exact
-    stationarity: Exact
-    complementary_slackness: Exact
-    duality_gap: Exact
+    primal_feasibility: Real
+    dual_feasibility: Real
+    stationarity: Real
+    complementary_slackness: Real
+    duality_gap: Real
 
 
 def optimal_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Number]:
@@ -88,9 +88,9 @@ def optimal_solution(users: Contributions[Number], eps: Epsilon) -> Solution[Num
     ties = users.largest_sums == np.asarray(printed.total_width)
     if not ties.any():  # T_eps = 0
         return printed
-    # The users tied at T share what the paper assigns to lambda_S.
-    shared = np.asarray(printed.lambda_width / int(ties.sum()))
-    lambda_users = np.where(ties, shared, printed.lambda_users)
+    # The paper's lambda_S is divided equally among the users tied at T.
+    lambda_of_ties = np.asarray(printed.lambda_width / int(ties.sum()))
+    lambda_users = np.where(ties, lambda_of_ties, printed.lambda_users)
     return printed._replace(
         lambda_users=lambda_users,
         mu_users=1 - 2 * lambda_users,
@@ -240,7 +240,7 @@ def kkt_certificate(
     )
 
 
-def _largest(*violations: Any) -> Exact:
+def _largest(*violations: Any) -> Real:
     """Return the largest of 0, numbers and arrays; a Fraction if all of them are."""
     largest = max(np.max(np.asarray(violation)) for violation in violations)
     if isinstance(largest, Fraction):

@@ -1,9 +1,9 @@
 """The mechanisms that Section IV-D compares with AKMV, on arrays of user sums.
 
-Every mechanism is user-level eps-DP in exact arithmetic: neighbouring datasets differ in all
-samples of one user; the counts m_l, the bound U and eps are public, the sums are protected. They
-are demonstrations: floating-point noise leaks information through its low-order bits. To publish a
-mean, use `userdp.release`, whose noise is drawn by OpenDP.
+Every mechanism is user-level eps-DP in exact arithmetic: neighbouring datasets may differ in all
+samples of one user; the counts m_l, the bound U and eps are public, the sums are protected. The
+mechanisms are demonstrations: floating-point noise leaks information through its low-order bits. To
+publish a mean, use `userdp.release`, whose noise is drawn by OpenDP.
 
 Samples enter only through each user's sum, as in the paper's pre-processing, which replaces a
 user's samples by their average before they are clipped. The shared parameters are
@@ -204,7 +204,7 @@ def grid_steps(
 
     Floating-point sums are rounded, and their rounding depends on the order, so one value may
     change a sum by more than the width of its interval. Here values are first rounded to a grid,
-    the multiples of a power of two. This step is about 2^-bits of the largest sum, so floats
+    the multiples of a step. The step is a power of two, about 2^-bits of the largest sum, so floats
     represent all sums exactly. The interval is narrowed to the grid; its new width is the most by
     which one value can change the sum.
 
@@ -229,7 +229,7 @@ def grid_steps(
     """
     _check_range(lowest, highest, values.shape[-1])
     mantissa, exponent = np.frexp(np.maximum(-np.asarray(lowest), highest))
-    # Sums are below 2^(exponent + growth) in size, and so is the width, a sum of two ends.
+    # Absolute values of sums are below 2^(exponent + growth); so is the width, a sum of two ends.
     _, growth = np.frexp(max(values.shape[-1], 2) * mantissa)
     # The step is at least the smallest positive float, 2^-1074.
     step = np.ldexp(1.0, np.maximum(exponent + growth - bits, -1074))

@@ -1,8 +1,8 @@
 """Public inputs (users, intervals, collections and budgets), and validation of protected sums.
 
-The counts of the users and the intervals to which their samples are clipped (Section II), the
-privacy parameter eps and the rank k = ceil(2/eps) that the paper derives from it, and users' sums
-and centres.
+The counts of the users, the intervals to which their samples are clipped (Section II), the centres,
+the privacy parameter eps and the rank k = ceil(2/eps) that the paper derives from it are public.
+The sums of the users are protected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats
+from userdp._checks import Floats, Real
 
 # Above this total, floats no longer represent every integer.
 _MOST_SAMPLES = 2**53
@@ -33,11 +33,11 @@ _MOST_GENERATED_USERS = 2**28
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    Number = TypeVar("Number", bound=Exact, covariant=True, default=Exact)
+    Number = TypeVar("Number", bound=Real, covariant=True, default=Real)
 else:
     from typing import TypeVar
 
-    Number = TypeVar("Number", bound=Exact, covariant=True)
+    Number = TypeVar("Number", bound=Real, covariant=True)
 
 # A privacy parameter: a real number, or a decimal number as a string.
 Epsilon = float | Fraction | Decimal | str
@@ -45,7 +45,7 @@ Epsilon = float | Fraction | Decimal | str
 # A float eps counts as 2/k when 2/eps is within this relative distance of the integer k.
 _SNAP = Fraction(1, 10**9)
 
-# Rounding may have moved sums out of [0, U m_l] by this fraction of U m_l; they are projected back.
+# Rounding may have moved sums out of [0, U m_l] by this fraction of U m_l; such sums are projected.
 # For float32 the tolerance is 8 units in the last place.
 _ROUNDING = 1e-9
 
@@ -100,13 +100,13 @@ class Contributions(Generic[Number]):
     def __init__(self: Contributions[float], counts: npt.ArrayLike, upper: float) -> None: ...
     @overload
     def __init__(self: Contributions[Fraction], counts: npt.ArrayLike, upper: Fraction) -> None: ...
-    def __init__(self, counts: npt.ArrayLike, upper: Exact) -> None:
+    def __init__(self, counts: npt.ArrayLike, upper: Real) -> None:
         object.__setattr__(self, "counts", _read_counts(counts))
         self._set_upper(upper)
 
     @classmethod
     def _of_histogram(
-        cls, sizes: npt.NDArray[np.int64], n_users: npt.NDArray[np.int64], upper: Exact
+        cls, sizes: npt.NDArray[np.int64], n_users: npt.NDArray[np.int64], upper: Real
     ) -> Self:
         """Return the users of a `histogram`, without an array that has one entry per user.
 
@@ -128,7 +128,7 @@ class Contributions(Generic[Number]):
         users._set_upper(upper)
         return users
 
-    def _set_upper(self, upper: Exact) -> None:
+    def _set_upper(self, upper: Real) -> None:
         object.__setattr__(self, "upper", check.upper(upper))
         if self.upper > check.LARGEST / self.total:
             rule = f"small enough that {self.total} samples sum to a float"
@@ -137,7 +137,7 @@ class Contributions(Generic[Number]):
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Numbers of samples m_l, in the order given, shape (L,)."""
-        # Only for users of a histogram, and only when needed: the largest first.
+        # Called only for users given by a histogram. The largest counts come first.
         sizes, n_users = self.histogram
         counts = np.repeat(sizes[::-1], n_users[::-1])
         counts.setflags(write=False)
@@ -172,7 +172,7 @@ class Contributions(Generic[Number]):
         """The largest sum U m_l that each user's samples can have, shape (L,)."""
         return np.asarray(self.upper) * self.counts
 
-    def surplus(self, total_width: Exact) -> npt.NDArray[Any]:
+    def surplus(self, total_width: Real) -> npt.NDArray[Any]:
         """Return by how much each user's largest sum exceeds a total width S: (U m_l - S)^+.
 
         Parameters
@@ -190,7 +190,7 @@ class Contributions(Generic[Number]):
         TypeError, ValueError
             If `total_width` is not a finite number of at least 0.
         """
-        width = np.asarray(check.size("total_width", total_width, self.is_exact))
+        width = np.asarray(check.nonnegative("total_width", total_width, self.is_exact))
         surplus: npt.NDArray[Any] = np.maximum(self.largest_sums - width, 0 * width)
         return surplus
 
@@ -200,7 +200,7 @@ class Contributions(Generic[Number]):
         return isinstance(self.upper, Fraction)
 
 
-def _as_bound(users: Contributions[Number], value: Exact) -> Number:
+def _as_bound(users: Contributions[Number], value: Real) -> Number:
     """Return a number as a Fraction if the bound is one, and as a float otherwise."""
     kind: Any = Fraction if users.is_exact else float
     result: Number = kind(value)
@@ -297,7 +297,7 @@ class Clipping:
 def geometric_collection(M: int, upper: float) -> Contributions[float]: ...  # noqa: N803
 @overload
 def geometric_collection(M: int, upper: Fraction) -> Contributions[Fraction]: ...  # noqa: N803
-def geometric_collection(M: int, upper: Exact) -> Contributions:  # noqa: N803 (the paper's letter)
+def geometric_collection(M: int, upper: Real) -> Contributions:  # noqa: N803 (the paper's letter)
     """Return the paper's geometric collection: for i = 0..M, 2^i users with 2^(M-i) samples each.
 
     Parameters
@@ -334,7 +334,7 @@ def extreme_collection(n_users: int, max_count: int, upper: float) -> Contributi
 def extreme_collection(
     n_users: int, max_count: int, upper: Fraction
 ) -> Contributions[Fraction]: ...
-def extreme_collection(n_users: int, max_count: int, upper: Exact) -> Contributions:
+def extreme_collection(n_users: int, max_count: int, upper: Real) -> Contributions:
     """Return the paper's extreme-valued collection: the last user has m* samples, all others one.
 
     Parameters
@@ -470,11 +470,11 @@ def _read_sums(sums: npt.ArrayLike, users: Contributions) -> Floats:
     return np.clip(array, 0.0, largest)
 
 
-def _read_centre(users: Contributions, centre: Exact | None) -> Exact:
+def _read_centre(users: Contributions, centre: Real | None) -> Real:
     """Return a centre within [0, U]; U/2 if none is given."""
     if centre is None:
         return users.upper / 2
-    value = check.size("centre", centre, users.is_exact)
+    value = check.nonnegative("centre", centre, users.is_exact)
     if value > users.upper:
         check.refuse_value("centre", f"at most U = {users.upper}", centre)
     return value

@@ -24,7 +24,8 @@ _Draw = Callable[[tuple[int, int, int]], Floats]
 # Maximum number of samples in memory at a time, if one per user and dataset are not more.
 _BLOCK = 2**20
 
-# A normal sample is outside with a probability of at most 0.62: this many redraws hardly ever fail.
+# A normal sample is outside [0, U] with a probability of at most 0.62, so this many redraws hardly
+# ever fail.
 _MOST_REDRAWS = 400
 
 
@@ -100,8 +101,8 @@ def gaussian_sums(
            [131.1,  32. ]])
     """
     upper, generator = _read(users, rng)
-    untruncated = upper / 4 if variance is None else check.positive("variance", variance)
-    deviation = np.sqrt(untruncated)
+    untruncated_variance = upper / 4 if variance is None else check.positive("variance", variance)
+    deviation = np.sqrt(untruncated_variance)
     if deviation > upper:  # hardly any draw would be kept
         check.refuse_value("variance", f"at most U^2 = {upper**2:g}", variance)
 
@@ -164,10 +165,10 @@ def correlated_sums(
 ) -> Floats:
     """Draw user sums of uniform samples, correlated within users and independent between users.
 
-    This goes beyond the paper's experiments, but not beyond its motivation, such as the speeds of a
-    vehicle. Each user has a level, uniform on [0, U]. A sample equals the level with probability
-    sqrt(correlation), and is a new uniform number otherwise, so any two samples of a user have the
-    given correlation and each sample by itself is uniform.
+    The paper's experiments do not draw such samples, but the speeds of one vehicle, its motivation,
+    are correlated. Each user has a level, uniform on [0, U]. A sample equals the level with
+    probability sqrt(correlation), and is a new uniform number otherwise, so any two samples of a
+    user have the given correlation and each sample by itself is uniform.
 
     Parameters
     ----------
@@ -195,15 +196,15 @@ def correlated_sums(
            [ 10.7,   1.1]])
     """
     upper, generator = _read(users, rng)
-    chance = np.sqrt(float(check.size("correlation", correlation)))
-    if chance > 1:
+    copy_probability = np.sqrt(float(check.nonnegative("correlation", correlation)))
+    if copy_probability > 1:
         check.refuse_value("correlation", "at most 1", correlation)
     trials = check.integer("n_trials", n_trials, least=1)
     levels = generator.uniform(0.0, upper, (trials, users.n_users))
-    copies = generator.binomial(users.counts, chance, levels.shape)
-    n_new = users.counts - copies
-    fresh = _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape), n_new)
-    return fresh + copies * levels
+    n_copies = generator.binomial(users.counts, copy_probability, levels.shape)
+    n_new = users.counts - n_copies
+    new_sums = _add_up(users, n_trials, lambda shape: generator.uniform(0.0, upper, shape), n_new)
+    return new_sums + n_copies * levels
 
 
 def _read(users: Contributions, rng: RNGLike) -> tuple[float, np.random.Generator]:
@@ -230,7 +231,7 @@ def _add_up(
 ) -> Floats:
     """Draw all samples, one distinct count at a time, and add them up for each user.
 
-    If `n_kept` is given, shape (n_trials, L), only the first of each user's are added.
+    If `n_kept` is given, shape (n_trials, L), only that many samples of each user are added.
     """
     trials = check.integer("n_trials", n_trials, least=1)
     sums = np.zeros((trials, users.n_users))

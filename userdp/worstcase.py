@@ -1,6 +1,6 @@
 """Worst-case error of clipped means, and the clipping that minimises it (Section III).
 
-Neighbouring datasets differ in all samples of one user. All functions take `users`, the public
+Neighbouring datasets may differ in all samples of one user. All functions take `users`, the public
 counts and bound U; `clipping` holds the public intervals, and `eps` is the privacy budget,
 interpreted as in `rank`. Errors are in the unit of the samples. Results are Fractions if the bound
 and the intervals are Fractions, otherwise floats.
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact
+from userdp._checks import Real
 from userdp.model import (
     Clipping,
     Contributions,
@@ -34,7 +34,7 @@ from userdp.model import (
 def sensitivity(users: Contributions[Number], clipping: None = None) -> Number: ...
 @overload
 def sensitivity(users: Contributions[Number], clipping: Clipping) -> Number | float: ...
-def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Exact:
+def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Real:
     """Return the user-level sensitivity of the (clipped) sample mean: equations (6) and (14).
 
     It is max_l W_l / N, where W_l is the total width of the intervals of user l's samples: how far
@@ -140,7 +140,8 @@ def worst_case_error(
 ) -> Number | float:
     """Return the worst-case error of a clipped mean with Laplace noise: equation (3).
 
-    The worst-case bias plus sensitivity / eps, the mean size of the noise of Theorem II.1.
+    It is the worst-case bias plus sensitivity / eps, the mean absolute value of the noise of
+    Theorem II.1.
 
     Parameters
     ----------
@@ -164,8 +165,8 @@ def worst_case_error(
     0.5
     """
     bias: Any = worst_case_bias(users, clipping)
-    noise: Any = sensitivity(users, clipping)
-    return _number_or_float(users, bias + noise / read_eps(eps))
+    delta: Any = sensitivity(users, clipping)
+    return _number_or_float(users, bias + delta / read_eps(eps))
 
 
 def threshold(users: Contributions[Number], eps: Epsilon) -> Number:
@@ -228,7 +229,7 @@ def optimal_clipping(users: Contributions, eps: Epsilon) -> Clipping:
     """
     T = np.asarray(threshold(users, eps))  # noqa: N806 (the paper's letter)
     upper = np.asarray(users.upper)
-    # Arrays of Fractions and of floats divide and subtract alike.
+    # These operations work on arrays of Fractions and of floats.
     half_widths = np.minimum(T / (2 * users.counts), upper / 2)
     return Clipping(upper / 2 - half_widths, upper / 2 + half_widths)
 
@@ -259,13 +260,13 @@ def optimal_error(users: Contributions[Number], eps: Epsilon) -> Number:
     >>> optimal_error(users, Fraction(1, 2)), optimal_error(users, 2)
     (Fraction(65, 2), Fraction(130, 7))
     """
-    largest = sum_of_largest(users, 2 / read_eps(eps))
-    upper: Exact = users.upper
-    return _as_bound(users, Fraction(upper) / (2 * users.total) * largest)
+    sum_of_counts = sum_of_largest(users, 2 / read_eps(eps))
+    upper: Real = users.upper
+    return _as_bound(users, Fraction(upper) / (2 * users.total) * sum_of_counts)
 
 
 def symmetric_error(
-    users: Contributions[Number], total_width: Exact, eps: Epsilon
+    users: Contributions[Number], total_width: Real, eps: Epsilon
 ) -> Number | float:
     """Return phi(S) = (1/N) [sum_l (U m_l - S)^+ / 2 + S / eps], a convex function of S.
 
@@ -296,10 +297,10 @@ def symmetric_error(
     0.5
     """
     check.instance("users", users, Contributions)
-    width = check.size("total_width", total_width, users.is_exact)
+    width = check.nonnegative("total_width", total_width, users.is_exact)
     bias: Any = _symmetric_bias(users, width)
-    noise: Any = width / users.total
-    return _number_or_float(users, bias + noise / read_eps(eps))
+    delta: Any = width / users.total
+    return _number_or_float(users, bias + delta / read_eps(eps))
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
@@ -348,12 +349,12 @@ def _nth_largest_sum(users: Contributions[Number], n: int) -> Number:
     if n > users.n_users:
         return _as_bound(users, 0)
     sizes, n_users = users.histogram
-    users_from_the_top = np.cumsum(n_users[::-1])
-    count = int(sizes[::-1][np.searchsorted(users_from_the_top, n)])
+    cumulative = np.cumsum(n_users[::-1])
+    count = int(sizes[::-1][np.searchsorted(cumulative, n)])
     return _as_bound(users, users.upper * count)
 
 
-def _symmetric_bias(users: Contributions[Number], width: Exact) -> Number | float:
+def _symmetric_bias(users: Contributions[Number], width: Real) -> Number | float:
     """Return the worst-case bias of symmetric intervals, computed from the distinct counts."""
     sizes, n_users = users.histogram
     upper: Any = users.upper

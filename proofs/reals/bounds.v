@@ -1,7 +1,7 @@
-(* What no mechanism can beat, for the reals: probability measures, private in every event. *)
+(* The lower bounds for the reals: mechanisms are probability measures, private in every event. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From mathcomp.analysis Require Import reals sequences exp.
-From UserDP Require Import definitions linear exponential certificate chain lattice within minimax factor envelope staircase reals.measures.
+From UserDP Require Import definitions linear exponential certificate chain chain_factor lattice minimax factor envelope staircase reals.measures.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -22,14 +22,14 @@ Let U_ge0 : 0 <= U. Proof. exact: ltW. Qed.
 (* The chain of users. *)
 Theorem chain_for_reals n : (0 < n <= L)%N ->
   real_minimax_risk_at_least m U eps
-    (U / N R m * (M m (n%:R : R) / (1 + cosh q + n%:R * sinh q))).
+    (U / N R m * (sum_of_largest m (n%:R : R) / (1 + cosh_log q + n%:R * sinh_log q))).
 (* end thm-chain thm-minimax *)
 Proof. by move=> nL; apply/bounds_hold_for_measures/thm_chain. Qed.
 
 (* begin cor-chain *)
-(* So the optimal strategy is within the factor K (eps) of the best private mechanism. *)
+(* So the error of the optimal strategy is at most K (eps) times the minimax risk. *)
 Theorem factor_K_for_reals :
-  real_minimax_risk_at_least m U eps (E_OPT m U eps / ((1 + cosh q) / 2 + sinh q / eps)).
+  real_minimax_risk_at_least m U eps (E_OPT m U eps / ((1 + cosh_log q) / 2 + sinh_log q / eps)).
 (* end cor-chain *)
 Proof. exact/bounds_hold_for_measures/cor_chain. Qed.
 
@@ -37,7 +37,7 @@ Proof. exact/bounds_hold_for_measures/cor_chain. Qed.
 (* A group of n users is one user with n times the budget, whose bound is that of the lattice. *)
 Theorem lattice_for_reals n k : (0 < n <= L)%N -> (2 <= k)%N -> 1 / k.+1%:R <= s (expR (n%:R * eps)) k ->
   (forall j, (2 <= j < k)%N -> s (expR (n%:R * eps)) j < 1 / j.+1%:R) ->
-  real_minimax_risk_at_least m U eps (U / N R m * (M m (n%:R : R) * s (expR (n%:R * eps)) k)).
+  real_minimax_risk_at_least m U eps (U / N R m * (sum_of_largest m (n%:R : R) * s (expR (n%:R * eps)) k)).
 (* end thm-minimax *)
 Proof.
 rewrite expRMm => nL k2 sk least; apply/bounds_hold_for_measures.
@@ -45,7 +45,7 @@ by have [_] := thm_minimax U0 q1 Npos nL; apply.
 Qed.
 
 (* begin thm-certificate *)
-(* A certificate: whatever the weights, the loads and the factors Q, the costs mu bound the risk. *)
+(* A certificate: for all weights, loads and factors Q, the costs mu bound the risk from below. *)
 Theorem certificate_for_reals (G V B K : finType) (group : B -> G) (block : 'I_L -> option B) (k : G -> nat)
     (level : G -> V -> R) (stands : K -> B -> V)
     (weight mu : K -> R) (load : K -> K -> R -> R) (Q : K -> K -> R) :
@@ -64,14 +64,14 @@ Qed.
 
 (* begin thm-factor-reals *)
 (* The factors of the strategy, with Laplace noise up to the budget 7/2, and with staircase noise, whose
-   mean size at sensitivity 1 is 1 / (2 sinh (eps / 2)), at every budget. *)
+   mean absolute value at sensitivity 1 is 1 / (2 sinh (eps / 2)), at every budget. *)
 Theorem factors_for_reals :
   [/\ eps <= 1 -> real_minimax_risk_at_least m U eps (E_OPT m U eps / (245 / 100)),
       eps <= 5 / 2 -> real_minimax_risk_at_least m U eps (E_OPT m U eps / (261 / 100)),
       eps <= 3 -> real_minimax_risk_at_least m U eps (E_OPT m U eps / (267 / 100)),
       eps <= 7 / 2 -> real_minimax_risk_at_least m U eps (E_OPT m U eps / (291 / 100))
     & real_minimax_risk_at_least m U eps
-        (best_error m U (1 / sinh (expR (eps / 2))) / (242 / 100))].
+        (optimal_error m U (1 / sinh_log (expR (eps / 2))) / (242 / 100))].
 (* end thm-factor-reals *)
 Proof.
 have [e1 e2 e3 e4] := thm_factor_numbers (real_exponential R) U0 eps0 Npos.
@@ -83,10 +83,10 @@ by exists (Num.bound (expR (eps / 2))); apply/ltW/archi_boundP/ltW/expR_gt0.
 Qed.
 
 (* begin thm-factor-reals *)
-(* With staircase noise the factor F is there, is below 2.42, and the error at most F times the smallest
+(* With staircase noise the factor F exists, is below 2.42, and the error is at most F times the minimax
    risk. *)
-Theorem factor_F_for_reals : let x : R := 1 / sinh (expR (eps / 2)) in
-  exists F, [/\ is_factor q x F, F < 242 / 100 & real_minimax_risk_at_least m U eps (best_error m U x / F)].
+Theorem factor_F_for_reals : let x : R := 1 / sinh_log (expR (eps / 2)) in
+  exists F, [/\ is_factor q x F, F < 242 / 100 & real_minimax_risk_at_least m U eps (optimal_error m U x / F)].
 (* end thm-factor-reals *)
 Proof.
 have h1 : 1 < expR (eps / 2) by rewrite expR_gt1 divr_gt0 ?ltr0n.
@@ -106,7 +106,7 @@ Notation q := (expR eps).
 Let q1 : 1 < q. Proof. by rewrite expR_gt1. Qed.
 
 (* begin lem-prior *)
-(* One user with one sample in [0, 1]: a prior under which no answer is good. *)
+(* One user with one sample in [0, 1]: the lower bound that a prior gives. *)
 Theorem prior_for_reals (K : finType) (theta weight : K -> R) (r : R) :
   (forall i, 0 <= theta i <= 1) -> (forall i, 0 <= weight i) -> 0 < \sum_i weight i ->
   (forall y, 0 <= y <= 1 ->
@@ -116,7 +116,7 @@ Theorem prior_for_reals (K : finType) (theta weight : K -> R) (r : R) :
 Proof. by move=> t01 w0 W0 cert; apply/bounds_hold_for_measures/(lem_prior q1 t01 w0 W0). Qed.
 
 (* begin thm-lattice *)
-(* The lattice, and that some n serves. *)
+(* The lower bound of the lattice, and that there is such an n. *)
 Theorem one_user_for_reals :
   (forall n, (1 < n)%N -> 1 / n.+1%:R <= s q n -> (forall k, (1 < k < n)%N -> s q k < 1 / k.+1%:R) ->
      real_minimax_risk_at_least (fun _ : 'I_1 => 1%N) 1 eps (s q n))

@@ -15,7 +15,7 @@ Section Events.
 Variable R : realType.
 
 (* begin def-chance *)
-(* The chance of the event A, under the density d. *)
+(* The probability of the event A, under the density d. *)
 Definition chance (d : R -> R) (A : set (measurableTypeR R)) : \bar R :=
   (\int[length_measure R]_(y in A) (d y)%:E)%E.
 (* end def-chance *)
@@ -32,8 +32,8 @@ Qed.
 End Events.
 
 (* begin thm-laplace *)
-(* Theorem II.1: the chances of the noise sum to 1; the mechanism is private in every event; and if it is with
-   noise of scale s, the sensitivity is at most eps s. *)
+(* Theorem II.1: the noise has the mass 1; the mechanism is private in every event; and if it is private
+   with noise of scale s, the sensitivity is at most eps s. *)
 Theorem laplace_for_reals (R : realType) L (m : 'I_L -> nat) (U eps : R) (g : estimator R m) : 0 < eps ->
   let chances s x := chance (laplace (@expR R) s (g x)) in
   let private s := forall x x', in_range U x -> in_range U x' -> neighbours x x' ->
@@ -71,7 +71,8 @@ by rewrite (_ : (\1_A : R -> R) = h) //; apply: funext => y; exact: inA.
 Qed.
 
 (* begin thm-l1-reals *)
-(* The number that says by how much the paper's measure overstates the error is there. *)
+(* The number r of thm-l1, from which follows by how much the paper's measure can overstate the error,
+   exists. *)
 Theorem l1_root (R : realType) : exists r : R, 0 < r /\ expR r = r + 2.
 (* end thm-l1-reals *)
 Proof.

@@ -1,4 +1,4 @@
-(* Lebesgue's integral is a line integral, so that what is proved of those holds for it. *)
+(* Lebesgue's integral is a line integral, so that what is proved of line integrals holds for it. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
 From mathcomp.analysis Require Import signed reals ereal topology normedtype derive realfun sequences exp.
@@ -130,7 +130,7 @@ have [ya|ya|->] := ltgtP y a.
 by case: eqP => [->|_] /=; rewrite ?mul0r ?mulr0 ?mulr1 ?add0r ?addr0.
 Qed.
 
-(* What is bounded between -n and n is bounded: the functions grow to h. *)
+(* If the integrals between -n and n are at most c, so is that over the line: the functions grow to h. *)
 Lemma summable_union h c : (forall y, 0 <= h y) ->
   (forall n : nat, summable (between (- n%:R) n%:R h) /\ lebesgue (between (- n%:R) n%:R h) <= c) ->
   summable h /\ lebesgue h <= c.

@@ -30,8 +30,8 @@ Definition real_minimax_risk_at_least (eps b : R) : Prop :=
   forall mu r, are_laws mu -> private_in_events eps mu -> real_risk_at_most mu r -> b <= r.
 (* end def-reals *)
 
-(* A measure of the scaled kind is what bounds the other: so simple functions from 0 on obey the bound of
-   the events, and integrals are suprema of theirs. *)
+(* m1 is at most q times m2 on events, so for nonnegative simple functions, too, and integrals are suprema
+   of theirs. *)
 Lemma events_bound_means d (T : measurableType d) (m1 m2 : {measure set T -> \bar R}) (q : {nonneg R})
     (h : T -> \bar R) : measurable_fun setT h -> (forall y, 0 <= h y)%E ->
   (forall A, measurable A -> m1 A <= q%:num%:E * m2 A)%E ->
@@ -46,7 +46,8 @@ by apply: lee_pmul => //; exact: le12.
 Qed.
 
 (* begin def-privacy-reals *)
-(* Private in every event is private in the mean of every function from 0 on, and the other way round. *)
+(* A mechanism is private in every event if and only if it is private in the mean of every nonnegative
+   function. *)
 Theorem private_in_means d (T : measurableType d) (eps : R)
     (mu : dataset R m -> {measure set T -> \bar R}) :
   private_in_events eps mu <->
@@ -74,7 +75,7 @@ move: e; rewrite expR0 sub0r; move: (expR x) (expR c * - x) => a b e h.
 by linear.
 Qed.
 
-(* What is integrable under all laws has means there: these are all that the bounds are about. *)
+(* The functions that are integrable under all laws have means, and the bounds need no others. *)
 Section Means.
 Variable mu : dataset R m -> {measure set (measurableTypeR R) -> \bar R}.
 Hypothesis laws : are_laws mu.
@@ -157,7 +158,7 @@ Proof. by move=> x xr; rewrite -lee_fin -real_meanE ?risk //; exact: distance_in
 End Means.
 
 (* begin for-reals *)
-(* So what no mechanism given by means can beat, none given by measures can. *)
+(* So a lower bound for mechanisms given by means is one for mechanisms given by measures. *)
 Theorem bounds_hold_for_measures (eps b : R) :
   minimax_risk_at_least m U (expR eps) b -> real_minimax_risk_at_least eps b.
 (* end for-reals *)

@@ -21,9 +21,9 @@ by apply: sup_ub => //; exists b.
 Qed.
 
 (* begin thm-modulus-bias thm-modulus-error *)
-(* A bounded statistic, of one dataset at least, has a modulus omega; from L on it is constant if no more
-   than L steps ever lead anywhere, and then its concave majorant is there.  At each sensitivity Delta there
-   is a smallest bias beta, and an estimator that attains it. *)
+(* A bounded statistic, if there is a dataset, has a modulus omega.  It is constant from L on if whatever
+   can be reached can be reached in L steps, and then its concave majorant exists.  At each sensitivity
+   Delta there is a smallest bias beta, and an estimator that attains it. *)
 Theorem bounded_statistic (D0 : X) (B : R) : (forall D, `|f D| <= B) ->
   (forall D D', adjacent D D' -> adjacent D' D) ->
   exists2 omega, is_modulus adjacent f omega &
@@ -31,9 +31,9 @@ Theorem bounded_statistic (D0 : X) (B : R) : (forall D, `|f D| <= B) ->
        (forall n, omega n <= omega L) /\ exists h, is_concave_majorant omega h)
     /\ forall Delta, 0 <= Delta -> exists beta,
        [/\ forall n, (omega n - n%:R * Delta) / 2 <= beta,
-           forall g b, moves_at_most adjacent g Delta -> misses_at_most f g b -> beta <= b
+           forall g b, sensitivity_between_at_most adjacent g Delta -> bias_at_most f g b -> beta <= b
          & exists2 F, is_extension adjacent f Delta F &
-             moves_at_most adjacent (fun D => F D + beta) Delta /\ misses_at_most f (fun D => F D + beta) beta].
+             sensitivity_between_at_most adjacent (fun D => F D + beta) Delta /\ bias_at_most f (fun D => F D + beta) beta].
 (* end thm-modulus-bias thm-modulus-error *)
 Proof.
 move=> bounded sym; have fB D : - B <= f D <= B by rewrite -ler_norml.

@@ -1,5 +1,5 @@
-(* Over the reals there are the sums that are spoken of: one of all functions that have one, and the chances
-   of all events under geometric noise. *)
+(* Over the reals there is a sum of all functions that have one, and every event has a probability under
+   geometric noise. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint.
 From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals.
@@ -11,7 +11,7 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* begin prp-safe-release *)
-(* The sum of the functions that have one. *)
+(* There is a sum of all functions that have one. *)
 Theorem sum_exists (R : realType) : exists (H : (int -> R) -> Prop) (J : (int -> R) -> R), is_sum H J.
 (* end prp-safe-release *)
 Proof.
@@ -23,8 +23,8 @@ by split=> //; apply: le_anti; rewrite (sum_le (of_ h has) hv) // (sum_le hv (of
 Qed.
 
 (* begin thm-table-sums *)
-(* A function from 0 to K has a mean under geometric noise, so there is all that the theorem on tables speaks
-   of: each event has a chance, and the published number a mean distance. *)
+(* A function with values in [0, K] has a mean under geometric noise.  So the means in thm-table exist: each
+   event has a probability, and the published number a mean distance. *)
 Theorem bounded_means_exist (R : realType) (r : R) (n : int) (f : int -> R) (K : R) :
   0 < r < 1 -> (forall z, 0 <= f z <= K) -> exists v, is_sum_of (fun z => f z * geometric r n z) v.
 (* end thm-table-sums *)
@@ -53,7 +53,7 @@ by apply/andP; split; linear.
 Qed.
 
 (* begin prp-safe-release-chances *)
-(* Each event has a chance. *)
+(* Each event has a probability. *)
 Theorem chances_exist (R : realType) (r : R) (n : int) (A : int -> bool) : 0 < r < 1 ->
   exists p, is_sum_of (fun z => if A z then geometric r n z else 0) p.
 (* end prp-safe-release-chances *)

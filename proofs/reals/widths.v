@@ -1,4 +1,4 @@
-(* Among the reals, the ratios that decide which width is best are there. *)
+(* Among the reals, the stationary ratios exist. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint interval ring.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
 From mathcomp.analysis Require Import signed reals ereal topology normedtype derive realfun sequences exp.
@@ -13,7 +13,7 @@ Local Open Scope ring_scope.
 
 (* begin thm-stationary *)
 (* h has the slope k, continuous and growing from 0 on below 1, and h x - x k x falls below every positive
-   number: then h is what the theorem asks for, and for every n there is a ratio. *)
+   number: then has_slope h k holds, and for every n there is a stationary ratio. *)
 Theorem ratios_exist (R : realType) (h k : R -> R) :
   (forall x, 0 < x -> is_derive x 1 h (k x)) ->
   {within `[0, +oo[, continuous h} -> {within `[0, +oo[, continuous k} ->
@@ -68,7 +68,7 @@ by move: h0; rewrite e ltxx.
 Qed.
 
 (* begin thm-lambert-reals *)
-(* The ratio for the mean absolute error is there. *)
+(* The stationary ratio for the mean absolute error exists. *)
 Theorem distance_ratio_exists (R : realType) (w : R) : 0 < w ->
   exists r : R, 0 < r /\ w * (expR r - 1) = 1 + r.
 (* end thm-lambert-reals *)

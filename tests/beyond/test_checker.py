@@ -27,7 +27,7 @@ from userdp import beyond
 from userdp.beyond import floor
 from userdp.beyond.floor import FloorCertificate, UserGroup
 
-SOLVER = 1e-6
+SOLVER_TOLERANCE = 1e-6
 
 # Counts of samples, groups of equal users with the levels of their blocks, and the unit of sums.
 FAMILIES = {
@@ -42,8 +42,8 @@ FAMILIES = {
 BUDGETS = [Fraction(1, 4), Fraction(1), Fraction(2)]
 
 
-def without_multipliers(name, eps):
-    """A certificate of a family with all of its datasets, and without multipliers."""
+def certificate_without_loads(name, eps):
+    """A certificate of a family with all of its datasets, equal weights and no loads."""
     counts, groups, unit = FAMILIES[name]
     sizes = sorted({*counts}, reverse=True)
     positions = [
@@ -73,8 +73,8 @@ def sums_of_datasets(certificate):
     return [sum(np.multiply(sum(dataset, ()), levels).tolist()) for dataset in certificate.datasets]
 
 
-def users_apart(certificate, c, d):
-    """How many users differ between two datasets, if as few blocks as possible change levels."""
+def n_differing_users(certificate, c, d):
+    """The number of users who differ, if as few blocks as possible change their levels."""
     total = 0
     for group, first, second in zip(
         certificate.groups, certificate.datasets[c], certificate.datasets[d], strict=True
@@ -85,27 +85,30 @@ def users_apart(certificate, c, d):
 
 
 def attained_error(certificate):
-    """The least error on all datasets of a family, over N: the primal program, by definition.
+    """The smallest worst-case error on the datasets of a family, over N, by the primal program.
 
-    Its solution is a private mechanism for these datasets, so its error bounds all valid proofs.
+    The solution is a private mechanism for these datasets, so no valid proof gives a larger bound.
     """
-    means, eps = sums_of_datasets(certificate), float(certificate.eps)
-    outputs = sorted({*means})
-    n, k = len(means), len(outputs)
+    sums, eps = sums_of_datasets(certificate), float(certificate.eps)
+    outputs = sorted({*sums})
+    n, k = len(sums), len(outputs)
     rows = []
     for c, d in product(range(n), repeat=2):
         for y in range(k if c != d else 0):
             row = np.zeros(n * k + 1)
-            row[c * k + y], row[d * k + y] = 1, -math.exp(eps * users_apart(certificate, c, d))
+            row[c * k + y], row[d * k + y] = (
+                1,
+                -math.exp(eps * n_differing_users(certificate, c, d)),
+            )
             rows.append(row)
     for c in range(n):
         row = np.zeros(n * k + 1)
-        row[c * k : (c + 1) * k] = [abs(means[c] - output) for output in outputs]
+        row[c * k : (c + 1) * k] = [abs(sums[c] - output) for output in outputs]
         row[-1] = -1
         rows.append(row)
-    sums = np.hstack([np.kron(np.eye(n), np.ones(k)), np.zeros((n, 1))])
+    normalisation = np.hstack([np.kron(np.eye(n), np.ones(k)), np.zeros((n, 1))])
     goal = np.append(np.zeros(n * k), 1)
-    solution = optimize.linprog(goal, rows, np.zeros(len(rows)), sums, np.ones(n))
+    solution = optimize.linprog(goal, rows, np.zeros(len(rows)), normalisation, np.ones(n))
     return solution.fun / certificate.unit / sum(m * n for m, n in certificate.counts)
 
 
@@ -132,14 +135,14 @@ LARGEST_LOAD = 4
 
 @cache
 def optimal_multipliers(name, eps):
-    """The optimal multipliers of a problem, and its numbers of datasets and of means."""
-    certificate = without_multipliers(name, eps)
+    """Optimal weights and loads of a problem, and its numbers of datasets and of means."""
+    certificate = certificate_without_loads(name, eps)
     weights, loads, _ = multipliers(certificate)
     return weights, loads, len(certificate.datasets), len({*sums_of_datasets(certificate)})
 
 
 def multipliers(certificate, *, factor=None, swapped=False, means=slice(None), shift=0.0):
-    """Return optimal weights and loads of the dual program, with a mistake if one is given."""
+    """Return an optimum of the dual program, perhaps with a mistake: weights, loads, load unit."""
     factor = factor or (lambda d, eps: math.exp(d * eps))
     sums = sums_of_datasets(certificate)
     outputs = sorted({*sums})
@@ -152,7 +155,7 @@ def multipliers(certificate, *, factor=None, swapped=False, means=slice(None), s
         row[c] = -abs(sums[c] - outputs[y] + shift) / outputs[-1]
         row[n + len(pairs) + c] = 1
     for column, (c, d, y) in enumerate(pairs, start=n):
-        factor_d = factor(users_apart(certificate, c, d), float(certificate.eps))
+        factor_d = factor(n_differing_users(certificate, c, d), float(certificate.eps))
         factor_c, factor_d = (factor_d, 1) if swapped else (1, factor_d)
         if y in counted:
             rows[c, y][column] -= factor_c
@@ -178,51 +181,54 @@ def proved_bound(certificate, weights, loads, unit):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_multipliers_of_a_wrong_program_prove_no_more_than_the_attained_error(name):
     for eps in BUDGETS:
-        certificate = without_multipliers(name, eps)
+        certificate = certificate_without_loads(name, eps)
         attained = attained_error(certificate)
         for mistake, options in MISTAKES.items():
             proved = proved_bound(certificate, *multipliers(certificate, **options))
             message = f"{proved:.6g} is proved with {mistake}, but {attained:.6g} is attained"
-            assert proved <= attained + SOLVER, message
+            assert proved <= attained + SOLVER_TOLERANCE, message
             # The right program attains the bound, so the comparison is sharp.
-            assert mistake != "nothing" or proved >= attained - SOLVER, message
+            assert mistake != "nothing" or proved >= attained - SOLVER_TOLERANCE, message
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_multipliers_of_another_problem_prove_no_more_than_the_attained_error(name):
     for eps in BUDGETS:
-        certificate = without_multipliers(name, eps)
+        certificate = certificate_without_loads(name, eps)
         attained = attained_error(certificate)
         shape = len(certificate.datasets), len({*sums_of_datasets(certificate)})
         for other in product(FAMILIES, (Fraction(1, 1000), Fraction(1, 2), Fraction(5))):
-            weights, loads, *its_shape = optimal_multipliers(*other)
-            if (*its_shape,) == shape:
+            weights, loads, *other_shape = optimal_multipliers(*other)
+            if (*other_shape,) == shape:
                 for unit in (1, 3, 20):  # loads in other units
-                    assert proved_bound(certificate, weights, loads, unit) <= attained + SOLVER
+                    assert (
+                        proved_bound(certificate, weights, loads, unit)
+                        <= attained + SOLVER_TOLERANCE
+                    )
 
 
 @pytest.mark.parametrize("counts", [[1], [1, 1], [2, 1], [3, 2, 2, 1]], ids=str)
-def test_closed_forms_with_any_factor_prove_no_more_than_releases_guarantee(counts):
-    """A larger factor, that of a larger budget, is allowed and proves less."""
+def test_closed_forms_with_valid_factors_prove_at_most_the_guarantee_of_releases(counts):
+    """Factors of larger budgets are valid too, and prove less."""
     users = ud.Contributions(counts, 1)
     for eps in (Fraction(1, 4), Fraction(1), Fraction(2)):
         S = beyond.threshold(users, beyond.StaircaseNoise(eps), "l1")
         attained = beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
         attained = min(attained, beyond.projected_error(users, S, beyond.StaircaseNoise(eps)), 0.5)
-        zero = floor._trivial_certificate(users, eps)
+        trivial = floor._trivial_certificate(users, eps)
         for n in range(1, len(counts) + 1):
-            for more in (1, 2, 5):
-                chain = replace(zero, n_users=n, factors=((1, q(more, eps)),))
+            for multiple in (1, 2, 5):
+                chain = replace(trivial, n_users=n, factors=((1, q(multiple, eps)),))
                 assert float(floor._with_bound(chain).check()) <= attained + 1e-12
-                if more * n * eps <= 6:
-                    factors = ((n, q(more * n, eps)),)
-                    lattice = replace(zero, source="lattice", n_users=n, factors=factors)
+                if multiple * n * eps <= 6:
+                    factors = ((n, q(multiple * n, eps)),)
+                    lattice = replace(trivial, source="lattice", n_users=n, factors=factors)
                     assert float(floor._with_bound(lattice).check()) <= attained + 1e-12
 
 
 def test_a_factor_that_takes_too_long_to_evaluate_is_refused():
-    zero = floor._trivial_certificate(ud.Contributions([1], 1), 1)
-    too_long = replace(zero, source="lattice", n_users=1, factors=((1, Fraction(10**30)),))
+    trivial = floor._trivial_certificate(ud.Contributions([1], 1), 1)
+    too_long = replace(trivial, source="lattice", n_users=1, factors=((1, Fraction(10**30)),))
     with pytest.raises(ValueError, match=r"have a factor below e\^13"):
         too_long.check()
 

@@ -3,7 +3,7 @@
 - `smallest_bias` is the bias of centred clipping of that sensitivity, by definitions (5) and (6).
 - For each noise and objective, centred clipping is at least as good as any clipping in the class B
   with the same sensitivity; `optimal_error` is the smallest error of all.
-- Every error grows with bias and with sensitivity, so only points on the frontier can be best.
+- No error falls as bias or sensitivity grows, so a point on the frontier is among the best.
 """
 
 from fractions import Fraction
@@ -20,10 +20,10 @@ import userdp as ud
 from userdp import beyond
 
 
-@given(users=collections(max_samples=5), share=st.fractions(0, Fraction(5, 4)))
-def test_symmetric_clipping_attains_the_frontier_by_definition(users, share):
+@given(users=collections(max_samples=5), factor=st.fractions(0, Fraction(5, 4)))
+def test_symmetric_clipping_attains_the_frontier_by_definition(users, factor):
     full_sensitivity = ud.sensitivity(users)
-    delta = share * full_sensitivity
+    delta = factor * full_sensitivity
     arguments = (
         users.counts.tolist(),
         users.upper,
@@ -52,8 +52,8 @@ def test_symmetric_clipping_is_best_for_every_noise_and_objective(users, data):
 
 @pytest.mark.parametrize("law", LAWS.values())
 @pytest.mark.parametrize("eps", [0.3, 1, 4])
-def test_mean_error_grows_with_bias_and_with_sensitivity(law, eps):
-    sizes = np.linspace(0, 5, 41)
-    errors = np.array([law(eps).mean_error(sizes, change) for change in sizes])
+def test_mean_error_does_not_fall_as_bias_or_sensitivity_grows(law, eps):
+    values = np.linspace(0, 5, 41)
+    errors = np.array([law(eps).mean_error(values, change) for change in values])
     assert (np.diff(errors, axis=0) >= -1e-12).all()
     assert (np.diff(errors, axis=1) >= -1e-12).all()

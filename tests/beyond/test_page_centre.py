@@ -17,7 +17,7 @@ PAGE = functions_of("centre")
 
 
 @given(users=collections(max_samples=6), lo=fractions.map(lambda x: 3 - x), eps=budgets())
-def test_any_range_has_the_error_of_its_length(users, lo, eps):
+def test_the_optimal_error_depends_only_on_the_length_of_the_range(users, lo, eps):
     """Sup of the bias over datasets in [lo, hi], for the intervals centred at (lo + hi)/2."""
     hi, counts = lo + users.upper, users.counts.tolist()
     half_widths = [ud.threshold(users, eps) / (2 * m) for m in counts]
@@ -33,7 +33,7 @@ def test_any_range_has_the_error_of_its_length(users, lo, eps):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_averages_near_the_centre_are_not_biased(seed):
+def test_the_bias_is_at_most_the_excess_and_zero_if_averages_are_near_the_centre(seed):
     rng = np.random.default_rng(seed)
     users = ud.Contributions(rng.integers(1, 9, size=6), 10)
     c, S = rng.uniform(0, 10), rng.uniform(0, 10 * users.max_count)
@@ -76,8 +76,8 @@ def test_the_pair_of_centre_and_release_spends_at_most_eps(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_certificate_of_the_two_stages(seed):
-    """For any dataset, with the centre integrated out on a fine grid of quantiles."""
+def test_the_error_of_the_two_stages_is_within_the_guarantee(seed):
+    """On random datasets with samples at 0 and U, averaged over quantiles of the centre."""
     rng = np.random.default_rng(seed)
     users = ud.Contributions(rng.integers(1, 9, size=7), 10)
     eps, share = rng.uniform(0.1, 3), rng.uniform(0.1, 0.9)
@@ -88,10 +88,10 @@ def test_certificate_of_the_two_stages(seed):
     errors = PAGE.error_around(np.tile(sums, (400, 1)), users, S, c, rest)
     around_first = beyond.clipped_mean_error(sums, users, S, rest, centre=float(c[0]))
     assert errors[0] == pytest.approx(around_first)
-    given_c = [
+    guarantees = [
         ud.worst_case_error(users, beyond.centred_clipping(users, S, float(x)), rest) for x in c
     ]
-    assert (errors <= np.array(given_c) + 1e-9).all()
+    assert (errors <= np.array(guarantees) + 1e-9).all()
     kappa = users.counts[users.largest_sums > S / 2].sum() / users.total
     bound = ud.optimal_error(users, rest) + kappa * np.mean(np.abs(c - 5))
-    assert np.mean(given_c) <= bound + 1e-9
+    assert np.mean(guarantees) <= bound + 1e-9

@@ -1,4 +1,4 @@
-"""The page on federated averaging: its rules, their guarantees and budgets, and its verdicts."""
+"""The page on federated averaging: its rules, their guarantees and budgets, and their order."""
 
 from fractions import Fraction
 from itertools import product
@@ -25,7 +25,7 @@ def on_the_sphere(rng, L, d, R):
 
 @given(st.integers(0, 10**6))
 def test_one_client_moves_each_rule_by_at_most_its_sensitivity(seed):
-    """The client of the largest weight attains it, moving from one end of the ball to the other."""
+    """The client of the largest weight w attains it, or, if that is less, 2 R w / sum(weights)."""
     rng = np.random.default_rng(seed)
     L, d, R, k = 12, int(rng.integers(1, 4)), rng.uniform(0.5, 9), int(rng.integers(1, 6))
     m = rng.integers(1, 9, size=L)
@@ -46,8 +46,8 @@ def test_one_client_moves_each_rule_by_at_most_its_sensitivity(seed):
 
 
 @given(st.integers(0, 10**6))
-def test_the_first_rule_is_the_mean_in_the_ball(seed):
-    """Compared with a release that has the same noise."""
+def test_the_rule_with_the_papers_threshold_is_the_mean_in_the_ball(seed):
+    """Compared with a release that draws the same noise."""
     rng = np.random.default_rng(seed)
     m, R, d = rng.integers(1, 9, size=9), rng.uniform(0.5, 9), 3
     updates = rng.normal(size=(9, d)) * R
@@ -62,13 +62,13 @@ def test_the_first_rule_is_the_mean_in_the_ball(seed):
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(1, 6))
 def test_bias_of_weights_is_largest_at_corners_and_twice_that_of_a_threshold(m, k):
-    """On a line, exactly: over all corners, by the formula, and by clipping with equal noise."""
+    """In one dimension, exactly; in three, the bias on a random dataset is at most that."""
     k, N, R = min(k, max(m)), sum(m), Fraction(7, 2)
     w = [min(n, k) for n in m]
     T = 2 * R * k * Fraction(N, sum(w))
-    parts = [Fraction(n, N) - Fraction(a, sum(w)) for n, a in zip(m, w, strict=True)]
-    worst = max(abs(np.dot(parts, u)) for u in product([-R, R], repeat=len(m)))
-    assert worst == R * sum(map(abs, parts))
+    differences = [Fraction(n, N) - Fraction(a, sum(w)) for n, a in zip(m, w, strict=True)]
+    worst = max(abs(np.dot(differences, u)) for u in product([-R, R], repeat=len(m)))
+    assert worst == R * sum(map(abs, differences))
     users = ud.Contributions(m, upper=2 * R)
     assert worst == 2 * beyond.modulus_of_mean(users).smallest_bias(T / N)
     assert 2 * R * max(w) / sum(w) == T / N <= 2 * R * Fraction(max(m), N)
@@ -81,7 +81,10 @@ def test_bias_of_weights_is_largest_at_corners_and_twice_that_of_a_threshold(m, 
 
 
 def guarantees(m, R, w):
-    """Smallest guarantees of thresholds and of weights min(m, k), for noise of mean length w."""
+    """The optimal threshold, and the smallest guarantees of thresholds and of weights min(m, k).
+
+    The noise has mean length w.
+    """
     users, N = ud.Contributions(m, upper=2 * R), sum(m)
     thresholds = [2 * R * n for n in {0, *m}]
     errors = [w * S / N + beyond.modulus_of_mean(users).smallest_bias(S / N) for S in thresholds]
@@ -95,13 +98,14 @@ def guarantees(m, R, w):
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=9), st.fractions(0, 6))
 def test_the_best_weights_cost_at_most_twice_the_best_threshold_if_it_is_large_enough(m, w):
+    """Large enough is at least 2 R N / L, the average of the largest sums."""
     R = Fraction(1, 2)
     T, threshold, weights = guarantees(m, R, w)
     assert threshold <= weights
     assert weights <= 2 * threshold or 2 * R * Fraction(sum(m), len(m)) > T
 
 
-def test_with_a_small_threshold_weights_can_cost_any_factor():
+def test_if_the_best_threshold_is_zero_weights_can_cost_more_than_ten_times_as_much():
     T, threshold, weights = guarantees([3, 2, 1], Fraction(1, 2), Fraction(50))
     assert T == 0
     assert weights > 10 * threshold
@@ -161,11 +165,11 @@ def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budg
 ):
     calls, draw = [], beyond.GaussianNoise.draw
 
-    def watched(self, sensitivity, shape, rng):
+    def recorded_draw(self, sensitivity, shape, rng):
         calls.append((self.sigma, sensitivity))
         return draw(self, sensitivity, shape, rng)
 
-    monkeypatch.setattr(beyond.GaussianNoise, "draw", watched)
+    monkeypatch.setattr(beyond.GaussianNoise, "draw", recorded_draw)
     rerun_page["compare"](5, 0.3, 0, (50,))
     law, expected = beyond.GaussianNoise.zcdp(0.3 / 20), []
     for test in rerun_page["held_out"]:
@@ -177,17 +181,19 @@ def test_every_round_has_noise_for_its_sensitivity_and_all_rounds_spend_the_budg
     assert calls == expected
 
 
-def test_verdicts_hold_on_other_splits(rerun_page):
+def test_the_order_of_the_rules_holds_on_other_splits(rerun_page):
     """The excess error of each rule, in the settings for which the page states an order."""
 
-    def excess(*cell):
-        return pd.DataFrame(rerun_page["compare"](*cell, (100,))).groupby(4)[6].mean()
+    def excess(*setting):
+        return pd.DataFrame(rerun_page["compare"](*setting, (100,))).groupby(4)[6].mean()
 
-    ours, small, much = "paper's threshold", excess(10, 0.001, 0), excess(5, 1, 0)
-    assert small["plain average"] < small[ours] < 0.25 * small["no clipping"]
-    assert max(much[ours], much["no clipping"]) < 0.8 * much["plain average"]
+    ours, small_budget, large_budget = "paper's threshold", excess(10, 0.001, 0), excess(5, 1, 0)
+    assert small_budget["plain average"] < small_budget[ours] < 0.25 * small_budget["no clipping"]
+    assert (
+        max(large_budget[ours], large_budget["no clipping"]) < 0.8 * large_budget["plain average"]
+    )
     for shift in (-20, 20):
-        unlike = excess(10, 0.01, shift)
-        assert unlike[ours] < unlike["threshold, 100"] < unlike["weights, 100"]
-        assert unlike["weights, 100"] < unlike["plain average"]
-        assert unlike["plain average"] > unlike[ours] + 0.5
+        shifted = excess(10, 0.01, shift)
+        assert shifted[ours] < shifted["threshold, 100"] < shifted["weights, 100"]
+        assert shifted["weights, 100"] < shifted["plain average"]
+        assert shifted["plain average"] > shifted[ours] + 0.5

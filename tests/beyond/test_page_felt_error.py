@@ -16,7 +16,7 @@ from userdp import beyond
 
 R_L1 = brentq(lambda r: np.exp(r) - r - 2, 0.5, 2)
 LARGEST_RATIO = np.array([(R_L1 + 2) / (R_L1 + 1), 3.0])
-SMALLEST_SHARE = np.array([1 / (1 + R_L1), 1 / 3])
+LARGEST_SHARE = np.array([1 / (1 + R_L1), 1 / 3])
 PAGE = functions_of("felt-error")
 
 each_error = pytest.mark.parametrize("objective", ["l1", "mse"])
@@ -31,7 +31,7 @@ def error_of_bias(bias, scale, objective):
 
 
 def by_definition(width, v, eps, objective):
-    """N times the worst-case error (for squares its root) of intervals with this total width."""
+    """N times the worst-case error of intervals with this total width; for "mse", its root."""
     error = error_of_bias(sum(max(x - width, 0) for x in v) / 2, width / eps, objective)
     return error if objective == "l1" else error**0.5
 
@@ -95,18 +95,19 @@ def test_the_optimum_is_never_constant_and_always_clips(objective, users, eps):
 
 @given(collections(max_samples=40), budgets())
 def test_the_papers_threshold_costs_at_most_rho_and_three(users, eps):
+    """The ratios of mean absolute and of mean square errors, and when they are attained."""
     k, ordered = ud.rank(eps), sorted(users.counts, reverse=True)
     tie = 2 / eps == k <= users.n_users and ordered[k - 1] == ordered[0]
-    rest = ordered[k] / ordered[0] if k < users.n_users else 0
+    next_share = ordered[k] / ordered[0] if k < users.n_users else 0
     cost = PAGE.cost(users, eps)
     assert np.all(cost <= LARGEST_RATIO * (1 + 1e-12))
-    assert np.array_equal(cost > LARGEST_RATIO * (1 - 1e-10), tie & (rest <= SMALLEST_SHARE))
-    certificate = ud.symmetric_error(users, float(beyond.threshold(users, eps, "l1")), eps)
-    assert certificate <= LARGEST_RATIO[0] * float(ud.optimal_error(users, eps)) * (1 + 1e-12)
+    assert np.array_equal(cost > LARGEST_RATIO * (1 - 1e-10), tie & (next_share <= LARGEST_SHARE))
+    guarantee = ud.symmetric_error(users, float(beyond.threshold(users, eps, "l1")), eps)
+    assert guarantee <= LARGEST_RATIO[0] * float(ud.optimal_error(users, eps)) * (1 + 1e-12)
 
 
 @given(st.floats(0, 100), st.floats(0.01, 100))
-def test_error_measure_overstates_by_at_most_rho(bias, scale):
+def test_bias_plus_noise_overstates_the_mean_absolute_error_by_at_most_rho(bias, scale):
     error = ud.noisy_error(bias, scale)
     assert error <= (bias + scale) * (1 + 1e-12) <= LARGEST_RATIO[0] * error * (1 + 1e-11)
 
@@ -115,5 +116,5 @@ def test_error_measure_overstates_by_at_most_rho(bias, scale):
 def test_one_clipping_is_overstated_by_rho_and_the_unclipped_mean_not_at_all(eps):
     user, width = ud.Contributions([1], 65), 65 * eps / (eps + 2 * R_L1)
     for S, factor in ((width, LARGEST_RATIO[0]), (65, 1)):
-        error, actual = (beyond.symmetric_error(user, S, eps, of) for of in ("bound", "l1"))
+        error, actual = (beyond.symmetric_error(user, S, eps, goal) for goal in ("bound", "l1"))
         assert error == pytest.approx(factor * actual)

@@ -14,19 +14,19 @@ from userdp import beyond
 
 
 @given(users=collections(max_samples=5), k=st.integers(1, 4), share=shares, lift=shares)
-def test_strategies_by_definition(users, k, share, lift):
+def test_bias_and_sensitivity_of_strategies_agree_with_their_definitions(users, k, share, lift):
     """Over all datasets with every sample at 0, U/3 or U."""
     U, m, N, max_count = users.upper, users.counts.tolist(), Fraction(users.total), users.max_count
     T, a, b = share * U * max_count, lift * (1 - share) * U, (lift * (1 - share) + share) * U
     n_kept = Fraction(sum(min(count, k) for count in m))
     bias = beyond.modulus_of_mean(users).smallest_bias(T / N)
-    everything = lambda data: [x for user in data for x in user]  # noqa: E731
-    mean = lambda data: sum(everything(data)) / N  # noqa: E731
+    all_samples = lambda data: [x for user in data for x in user]  # noqa: E731
+    mean = lambda data: sum(all_samples(data)) / N  # noqa: E731
     strategies = {
-        "drop": lambda data: sum(everything([x[:k] for x in data])) / n_kept,
+        "drop": lambda data: sum(all_samples([x[:k] for x in data])) / n_kept,
         "cap": lambda data: sum(min(sum(x), T) for x in data) / N,
         "cap and a constant": lambda data: strategies["cap"](data) + bias,
-        "winsorise": lambda data: sum(min(max(x, a), b) for x in everything(data)) / N,
+        "winsorise": lambda data: sum(min(max(x, a), b) for x in all_samples(data)) / N,
         "shrink": lambda data: U / 2 + share * (mean(data) - U / 2),
     }
     points = {
@@ -65,14 +65,14 @@ def bias_and_sensitivity(values, mean):
 
 @st.composite
 def estimators(draw, users, middle):
-    """Arbitrary functions of the corner datasets: a clipped mean plus perturbations."""
+    """Functions of the corner datasets: a clipped mean plus random perturbations."""
     S = draw(shares) * users.upper * users.max_count
     size = draw(st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1)])) * users.upper
-    reach = users.upper * users.counts
+    largest_sums = users.upper * users.counts
     values = {}
     for data in product((0, 1), repeat=users.n_users):
-        centred = reach * (np.array(data) - middle)
-        clipped = middle * reach + centred.clip(-S / 2, S / 2)
+        centred = largest_sums * (np.array(data) - middle)
+        clipped = middle * largest_sums + centred.clip(-S / 2, S / 2)
         values[data] = clipped.sum() / users.total + draw(st.integers(-2, 2)) * size
     return values
 
@@ -94,7 +94,9 @@ def test_no_function_of_the_corner_datasets_is_below_the_frontier(users, data):
 
 
 @given(users=few_users, data=st.data(), at_top=st.booleans())
-def test_an_estimator_exact_at_zero_or_at_the_top_has_twice_the_bias(users, data, at_top):
+def test_an_estimator_exact_at_zero_or_at_the_top_has_at_least_twice_the_smallest_bias(
+    users, data, at_top
+):
     values, mean = data.draw(estimators(users, middle=int(at_top))), corner_mean(users)
     end = (int(at_top),) * users.n_users
     values[end] = mean(end)
@@ -104,7 +106,7 @@ def test_an_estimator_exact_at_zero_or_at_the_top_has_twice_the_bias(users, data
 
 @pytest.mark.parametrize("counts", [[2], [1, 1], [2, 1], [3, 1], [2, 2, 1], [1, 1, 1]])
 def test_one_user_can_move_a_quantile_or_the_range_over_the_whole_interval(counts):
-    """Over all datasets with samples 0, 1, 2; so up to eps = 2 no estimator beats the constant."""
+    """Over all datasets with samples 0, 1, 2. So a constant is optimal for eps up to 2."""
     kinds = [[*product((0, 1, 2), repeat=count)] for count in counts]
     shape = [len(kind) for kind in kinds]
     samples = [sorted(sum(data, ())) for data in product(*kinds)]

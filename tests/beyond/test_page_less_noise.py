@@ -22,16 +22,16 @@ PAGE = functions_of("less-noise", Fraction=Fraction, product=product, quad=quad,
 BUDGETS = [0.05, 0.4, 1, 2.3, 6]
 
 
-def mean_size(eps):
+def mean_abs(eps):
     return 0.5 / np.sinh(eps / 2)
 
 
 @pytest.mark.parametrize("eps", BUDGETS)
-def test_size_and_edges_of_the_staircase(eps):
+def test_mean_absolute_value_and_steps_of_the_staircase_agree_with_their_formulas(eps):
     """An edge belongs to the lower step."""
     law, top = beyond.StaircaseNoise(eps), np.log(np.sinh(eps / 2))
-    assert law.mean_size == pytest.approx(mean_size(eps), rel=1e-13)
-    assert law.mean_size < 1 / eps
+    assert law.mean_abs == pytest.approx(mean_abs(eps), rel=1e-13)
+    assert law.mean_abs < 1 / eps
     edge = np.array([-law.gamma, law.gamma])
     for points, height in ((np.nextafter(edge, 0), top), (edge, top - eps), ([-1, 1], top - eps)):
         np.testing.assert_allclose(law.log_density(points), height, rtol=1e-12, atol=1e-12)
@@ -43,11 +43,11 @@ def steps(z, gamma):
 
 
 @given(fractions, st.lists(st.fractions(-1, 1, max_denominator=48), min_size=1, max_size=8))
-def test_privacy_in_exact_arithmetic(eps, shifts):
-    """No shift by at most one crosses more than one edge, also from an edge and by exactly one."""
+def test_no_shift_by_at_most_one_crosses_more_than_one_edge_of_the_staircase(eps, shifts):
+    """In exact arithmetic; some shifts start at an edge, and some are by exactly one."""
     gamma = Fraction(beyond.StaircaseNoise(eps).gamma)
-    corners = [sign * (i + gamma) for i in range(4) for sign in (-1, 1)]
-    points = [Fraction(0), *corners, *(x + d for x in corners for d in shifts)]
+    edges = [sign * (i + gamma) for i in range(4) for sign in (-1, 1)]
+    points = [Fraction(0), *edges, *(x + d for x in edges for d in shifts)]
     crossed = {
         abs(steps(x, gamma) - steps(x + d, gamma)) for x in points for d in [*shifts, -1, 1, gamma]
     }
@@ -56,9 +56,11 @@ def test_privacy_in_exact_arithmetic(eps, shifts):
 
 
 @given(collections(), st.integers(1, 16), st.sampled_from([2, 7]))
-def test_noise_of_any_mean_size(users, size, of):
+def test_the_theorem_for_any_noise_gives_all_minimisers_and_the_smallest_error(
+    users, numerator, denominator
+):
     """Theorem thm-any-noise, checked at all kinks of the error; some 2w are whole numbers."""
-    w, U = Fraction(size, of), users.upper
+    w, U = Fraction(numerator, denominator), users.upper
     v = [*sorted(users.largest_sums, reverse=True), *[0 * U] * 17]
     phi = {S: sum(max(x - S, 0) for x in v) / 2 + w * S for S in {*v}}
     minimisers = {S for S, value in phi.items() if value == min(phi.values())}
@@ -68,9 +70,9 @@ def test_noise_of_any_mean_size(users, size, of):
 
 
 @given(collections(), fractions)
-def test_threshold_and_value_with_staircase_noise(users, eps):
-    """The objective at all its kinks; the threshold is the largest minimiser."""
-    w, law = mean_size(float(eps)), beyond.StaircaseNoise(eps)
+def test_threshold_and_smallest_error_with_staircase_noise_agree_with_their_definitions(users, eps):
+    """The objective is evaluated at all its kinks."""
+    w, law = mean_abs(float(eps)), beyond.StaircaseNoise(eps)
     v = [0, *users.largest_sums]
     phi = {S: sum(max(x - S, 0) for x in v) / 2 + w * S for S in v}
     T, clipping = beyond.threshold(users, law), beyond.optimal_clipping(users, law)
@@ -85,16 +87,19 @@ def test_threshold_and_value_with_staircase_noise(users, eps):
 
 
 @given(collections(), fractions)
-def test_gain_of_the_staircase(users, eps):
-    best = [float(beyond.optimal_error(users, LAWS[law](eps))) for law in ("laplace", "staircase")]
-    bound = float(1 / eps) / mean_size(float(eps))
-    gain = best[0] / best[1]
+def test_the_gain_of_the_staircase_is_at_most_the_ratio_of_the_mean_absolute_values(users, eps):
+    """From eps = 2 on, it equals this ratio."""
+    errors = [
+        float(beyond.optimal_error(users, LAWS[law](eps))) for law in ("laplace", "staircase")
+    ]
+    bound = float(1 / eps) / mean_abs(float(eps))
+    gain = errors[0] / errors[1]
     assert 1 - 1e-12 <= gain <= bound * (1 + 1e-12)
     assert eps < 2 or gain == pytest.approx(bound, rel=1e-12)
 
 
 def test_staircase_noise_lowers_the_error_by_at_most_the_stated_share():
-    """For eps up to 1, rounded up. Two equal users attain it; the ratio of the errors is larger."""
+    """At eps = 1, two equal users attain the largest share; the page rounds it up."""
     attained = [
         1 - beyond.optimal_error(users, beyond.StaircaseNoise(1)) / ud.optimal_error(users, 1)
         for users in (ud.Contributions([3, 3], 1.0), ud.Contributions([2, 1, 1], 1.0))
@@ -107,7 +112,7 @@ def test_staircase_noise_lowers_the_error_by_at_most_the_stated_share():
 
 
 @pytest.mark.parametrize("law", [beyond.LaplaceNoise(0.8), beyond.StaircaseNoise(1.3)])
-def test_identity_of_the_lower_bound(law):
+def test_the_identity_behind_the_lower_bound_holds(law):
     """(1 - b) (E|Z| - w) / 2 is the integral of (y - gamma) delta(y), for any symmetric law."""
     for eps in BUDGETS[1:]:
         b, gamma = np.exp(-eps), beyond.StaircaseNoise(eps).gamma
@@ -118,7 +123,7 @@ def test_identity_of_the_lower_bound(law):
 
         ends = np.unique(np.r_[np.arange(45), np.arange(45) + getattr(law, "gamma", 0)])
         left = oracle.integral(integrand, ends)
-        right = (1 - b) * (float(law.mean_size) - mean_size(eps)) / 2
+        right = (1 - b) * (float(law.mean_abs) - mean_abs(eps)) / 2
         assert left == pytest.approx(right, abs=1e-8)
 
 
@@ -140,17 +145,17 @@ def test_laplace_noise_satisfies_zcdp_below_the_general_bound(log_eps, log_order
 
 
 @pytest.mark.parametrize("order", [1.3, 2, 7])
-def test_divergence_of_laplace_noise_by_integration(order):
+def test_the_divergence_of_laplace_noise_agrees_with_integration(order):
     assert PAGE.divergence(order, 1.7) == pytest.approx(laplace_divergence(order, 1.7), rel=1e-8)
 
 
 def test_gaussian_noise_is_smaller_only_for_small_rho():
-    """For a single number; the mean sizes of the two laws cross once."""
-    sizes = []
+    """For a single number; the mean absolute values of the two laws cross once."""
+    comparisons = []
     for rho in np.geomspace(0.01, 100, 400):
-        laplace = beyond.LaplaceNoise(PAGE.laplace_for_zcdp(rho)).mean_size
-        sizes.append((rho, beyond.GaussianNoise.zcdp(rho).mean_size < laplace))
-    rhos, gaussian = np.transpose(sizes)
+        laplace = beyond.LaplaceNoise(PAGE.laplace_for_zcdp(rho)).mean_abs
+        comparisons.append((rho, beyond.GaussianNoise.zcdp(rho).mean_abs < laplace))
+    rhos, gaussian = np.transpose(comparisons)
     last = np.flatnonzero(gaussian)[-1]
     assert np.all(gaussian[: last + 1])
     assert rhos[last] < 0.7523 < rhos[last + 1]
@@ -158,20 +163,20 @@ def test_gaussian_noise_is_smaller_only_for_small_rho():
 
 # Many equal users
 @pytest.mark.parametrize(("K", "B"), [(2, 8), (3, 9), (4, 8), (5, 5)])
-def test_one_user_leads_from_one_mean_to_the_next_except_in_a_small_share_of_cases(K, B):
-    """Count the coupling of thm-many: the share that it leaves out is 1/B, or K/B for j = 1."""
+def test_the_coupling_of_thm_many_leaves_out_only_a_small_share_of_cases(K, B):
+    """Count the cases: the share left out is at most 1/B, or K/B for j = 1."""
     for k in range(K):
         for j in range(1, K):
             first, second = (PAGE.tuples(Fraction(i, K), K, B) for i in (k, k + j))
-            arrive = {PAGE.moved(c, j) for c in first} & second
-            assert arrive == {c for c in second if c[j - 1] > 1}
-            assert len(first) - len(arrive) == sum(c[j - 1] == B for c in first)
-            left_out = 1 - Fraction(len(arrive), len(second))
+            reached = {PAGE.moved(c, j) for c in first} & second
+            assert reached == {c for c in second if c[j - 1] > 1}
+            assert len(first) - len(reached) == sum(c[j - 1] == B for c in first)
+            left_out = 1 - Fraction(len(reached), len(second))
             assert left_out <= (Fraction(1, B) if j > 1 else Fraction(K, B))
 
 
 def least_noise(K, eps, n_steps=12):
-    """The smallest mean size of a law on multiples of 1/K that is private for shifts up to 1."""
+    """The smallest mean absolute value of noise on multiples of 1/K, eps-DP for shifts up to 1."""
     z = np.arange(-n_steps * K, n_steps * K + 1) / K
     pairs = [(i, i + s) for s in range(1, K + 1) for i in range(z.size - s)]
     pairs = np.array([*pairs, *((b, a) for a, b in pairs)])
@@ -197,13 +202,13 @@ def test_noise_on_finer_lattices_approaches_the_limit_for_many_equal_users(eps):
 
 
 @pytest.mark.parametrize("eps", [0.5, 1, 2])
-def test_chain_and_limit_of_many_users_differ_by_cosh(eps):
+def test_chain_and_limit_of_many_users_differ_by_the_factor_cosh_of_half_eps(eps):
     n = 10**9
     chain = n / (1 + cosh(eps) + n * sinh(eps))
     assert 1 / (2 * sinh(eps / 2)) / chain == pytest.approx(cosh(eps / 2), rel=1e-6)
 
 
-def test_equal_users_inside_a_dataset_are_exact():
-    """The dataset of cor-many: the heaviest have equal sums, all others 0."""
+def test_the_dataset_of_cor_many_has_the_sums_of_equal_users():
+    """The n heaviest users have the sums of n users with m_(n) samples each, all others 0."""
     x = [Fraction(1, 3), Fraction(1), Fraction(0)]
     assert PAGE.inside(x, [1, 7, 2, 3]) == [2 * x[0], 2 * x[1], 0, 0]

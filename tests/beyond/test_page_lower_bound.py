@@ -15,7 +15,7 @@ from strategies import LAWS, budgets, collections
 
 import userdp as ud
 from userdp import beyond
-from userdp.beyond.frontier import _least_risks, _single_user_risk
+from userdp.beyond.frontier import _risk_floors, _single_user_risk
 
 PAGE = functions_of(
     "lower-bound",
@@ -28,15 +28,15 @@ PAGE = functions_of(
 factor = beyond.factor_of_every_statistic
 NOISES = ("laplace", "staircase")
 ROUNDING = 1 + 1e-12
-SOLVER = 1e-6
+SOLVER_TOLERANCE = 1e-6
 
 wide_budgets = st.floats(-4, 2.5).map(lambda power: 10**power)
 ties = st.sampled_from([2 / n for n in range(1, 9)] + [2 * math.log(1 + math.sqrt(2))])
 all_budgets = st.one_of(wide_budgets, ties, budgets())
 
 
-def one_user(eps):
-    """s(eps) by the recursion of thm-lattice, as long as doubles can represent it."""
+def one_user_bound(eps):
+    """s(eps) by the recursion of thm-lattice; 0 from eps = 12 on, where it is almost 0."""
     return float(PAGE.lattice(Fraction(math.exp(eps)))[1]) if eps < 12 else 0.0
 
 
@@ -46,19 +46,19 @@ def slow_bound(counts, upper, eps):
     for size in range(1, len(counts) + 1):
         chain = 1 / (1 + math.cosh(eps) + size * math.sinh(eps))
         largest = max(map(sum, itertools.combinations(counts, size)))
-        group = one_user(size * eps) if size <= 3 else 0.0
+        group = one_user_bound(size * eps) if size <= 3 else 0.0
         best = max(best, upper * largest / sum(counts) * max(chain, group))
     return best
 
 
 def risk_of_chain(counts, eps):
-    """The least risk of any mechanism on the datasets of the chain."""
+    """The least risk of private mechanisms on the datasets of the chain."""
     means = np.cumsum([0, *counts]) / sum(counts)
     return PAGE.smallest_risk(means, means, 1, eps)
 
 
-def least_error(n, cells, eps):
-    """The least risk for n equal users, where each mean is known up to one of `cells` cells."""
+def least_risk_on_cells(n, cells, eps):
+    """The least risk for n equal users, if the mean is known only up to a cell of 1/(n cells)."""
     ends = np.arange(n * cells + 1) / (n * cells)
     return PAGE.smallest_risk(ends[:-1], ends[1:], cells, eps)
 
@@ -69,7 +69,9 @@ def least_error(n, cells, eps):
 @example(ud.Contributions([1] * 3, 1.0), 0.0367)
 @example(ud.Contributions([1] * 4, 1.0), 0.0139)  # the chain is better
 @example(ud.Contributions([3] * 2, 1.0), 3.0)  # one of two users determines the bound
-def test_bound_is_the_formula_over_all_groups_and_below_all_mechanisms_of_the_book(users, eps):
+def test_bound_is_the_formula_over_all_groups_and_at_most_the_optimal_error_with_either_noise(
+    users, eps
+):
     bound = beyond.minimax_lower_bound(users, eps)
     expected = slow_bound(users.counts.tolist(), float(users.upper), eps)
     assert bound == pytest.approx(expected, rel=1e-9)
@@ -84,7 +86,7 @@ def test_larger_groups_hardly_improve_the_bound(n):
         assert _single_user_risk(np.array(n * eps)) < (1 + 2e-5) * chain
 
 
-def test_bounds_at_extreme_budgets():
+def test_bound_and_factor_have_their_limits_at_extreme_budgets():
     user = ud.Contributions([1], 1.0)
     assert (beyond.minimax_lower_bound(user, "1e-300"), beyond.minimax_lower_bound(user, 1500)) == (
         0.5,
@@ -129,16 +131,16 @@ def statistics(draw):
     """Values on the vertices of a connected graph, whose edges are neighbours."""
     n = draw(st.integers(2, 8))
     pairs = {(draw(st.integers(0, k - 1)), k) for k in range(1, n)}
-    more = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda ij: ij[0] < ij[1])
-    pairs |= draw(st.sets(more, max_size=4)) if n > 2 else set()
+    extra = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda ij: ij[0] < ij[1])
+    pairs |= draw(st.sets(extra, max_size=4)) if n > 2 else set()
     return draw(nonconstant_values(n)), sorted(pairs)
 
 
 @st.composite
 def products(draw):
-    """Values on all datasets of two or three users: neighbours differ in one of them."""
-    each, n_users = draw(st.sampled_from([(2, 2), (2, 3), (3, 2)]))
-    datasets = [*itertools.product(range(each), repeat=n_users)]
+    """Values on all datasets of two or three users: neighbours differ in one user."""
+    n_levels, n_users = draw(st.sampled_from([(2, 2), (2, 3), (3, 2)]))
+    datasets = [*itertools.product(range(n_levels), repeat=n_users)]
     pairs = [
         (i, j)
         for (i, first), (j, second) in itertools.combinations(enumerate(datasets), 2)
@@ -152,24 +154,25 @@ every_statistic = given(st.one_of(statistics(), products()), st.floats(0.02, 3))
 
 @settings(max_examples=60, deadline=None)
 @every_statistic
-def test_no_private_mechanism_for_any_statistic_is_below_the_bound(statistic, eps):
+def test_the_least_risk_for_a_statistic_is_at_least_the_bound_of_its_modulus(statistic, eps):
     """thm-chain, along paths on which the statistic goes up and down."""
     omega = PAGE.changes(*statistic)
     n = np.arange(1, omega.size)
     bounds = omega[1:] / (1 + math.cosh(eps) + n * math.sinh(eps))
-    assert PAGE.least_risk(*statistic, eps) >= bounds.max() * (1 - SOLVER)
+    assert PAGE.least_risk(*statistic, eps) >= bounds.max() * (1 - SOLVER_TOLERANCE)
 
 
 @settings(max_examples=60, deadline=None)
 @every_statistic
-def test_factor_for_every_statistic(statistic, eps):
+def test_the_error_is_within_the_factor_of_every_statistic(statistic, eps):
     """thm-every-factor, also where the modulus is not concave, and for staircase noise."""
     omega, risk = PAGE.changes(*statistic), PAGE.least_risk(*statistic, eps)
     error = beyond.Modulus(omega).majorant(2 / eps) / 2
-    assert error <= factor(eps) * risk * (1 + SOLVER)
+    assert error <= factor(eps) * risk * (1 + SOLVER_TOLERANCE)
     w = 1 / (2 * math.sinh(eps / 2))
-    stairs = (1 + math.cosh(eps)) / 2 + w * math.sinh(eps)
-    assert beyond.Modulus(omega).majorant(2 * w) / 2 <= stairs * risk * (1 + SOLVER)
+    staircase_factor = (1 + math.cosh(eps)) / 2 + w * math.sinh(eps)
+    staircase_error = beyond.Modulus(omega).majorant(2 * w) / 2
+    assert staircase_error <= staircase_factor * risk * (1 + SOLVER_TOLERANCE)
 
 
 def test_factor_of_every_statistic_increases_and_has_the_values_of_the_page():
@@ -185,9 +188,9 @@ def test_factor_of_every_statistic_increases_and_has_the_values_of_the_page():
 @pytest.mark.parametrize("eps", [2, 2.5, 3])
 def test_from_two_on_a_binary_value_of_one_user_attains_the_factor(eps):
     risk = PAGE.least_risk(np.array([0.0, 1.0]), [(0, 1)], eps)
-    assert risk == pytest.approx(1 / (1 + math.exp(eps)), rel=SOLVER)
+    assert risk == pytest.approx(1 / (1 + math.exp(eps)), rel=SOLVER_TOLERANCE)
     error = beyond.Modulus([0.0, 1.0]).optimal_error(eps)
-    assert error / risk == pytest.approx(factor(eps), rel=SOLVER)
+    assert error / risk == pytest.approx(factor(eps), rel=SOLVER_TOLERANCE)
 
 
 @pytest.mark.parametrize(("n", "eps"), [(2, 1), (4, 0.5), (8, 0.25), (8, 1), (3, 2)])
@@ -200,16 +203,16 @@ def test_mixed_mechanisms_of_a_path_have_the_privacy_and_the_error_in_the_proof(
     mixed = np.concatenate([(1 - s) * table[j] + s * table[j + 1] for j in range(n)])
     theta = np.concatenate([(j + s[:, 0]) * eps for j in range(n)])
     ratios = np.diff(np.log(np.maximum(mixed, 1e-9)), axis=0)
-    certain = (mixed[1:] > 1e-4) & (mixed[:-1] > 1e-4)  # below, the solver is not precise enough
-    assert np.abs(ratios[certain]).max() <= slope * eps / 40 * 1.01
+    reliable = (mixed[1:] > 1e-4) & (mixed[:-1] > 1e-4)  # smaller ones are too imprecise
+    assert np.abs(ratios[reliable]).max() <= slope * eps / 40 * 1.01
     errors = np.sum(mixed * np.abs(outputs - theta[:, None]), axis=1)
-    assert errors.max() <= n * eps * risk + eps / 2 * math.tanh(eps / 2) + SOLVER
+    assert errors.max() <= n * eps * risk + eps / 2 * math.tanh(eps / 2) + SOLVER_TOLERANCE
 
 
 @pytest.mark.parametrize(
     ("n", "eps"), [(1, 1), (2, 1), (4, 0.5), (8, 0.25), (16, 0.125), (16, 0.5)]
 )
-def test_the_bounds_for_small_budgets_hold_at_every_budget(n, eps):
+def test_the_bounds_for_small_budgets_hold_at_other_budgets_too(n, eps):
     """thm-small-budgets (1) and (2): floors of 48 users from below, tables from above."""
     product, slope = n * eps, math.expm1(eps) / eps
     text = (BOOK / "data" / "floors" / "small-budgets.jsonl").read_text("utf-8")
@@ -217,58 +220,58 @@ def test_the_bounds_for_small_budgets_hold_at_every_budget(n, eps):
     (low,) = (product * float(p.bound) for p in proofs if p.eps * p.users.n_users == product)
     high = product * beyond.laplace_remap(ud.Contributions([1], 1.0), product).error
     risk = product * risk_of_chain([1] * n, eps)
-    assert low / slope - eps / 2 * math.tanh(eps / 2) <= risk + SOLVER
+    assert low / slope - eps / 2 * math.tanh(eps / 2) <= risk + SOLVER_TOLERANCE
     assert risk <= high
-    paper = product * ud.optimal_error(ud.Contributions([1] * n, 1.0), eps)
-    assert paper == pytest.approx(min(product / 2, 1), rel=1e-12)
+    optimum = product * ud.optimal_error(ud.Contributions([1] * n, 1.0), eps)
+    assert optimum == pytest.approx(min(product / 2, 1), rel=1e-12)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.floats(0.05, 4))
-def test_no_mechanism_on_the_chain_is_below_its_bound(counts, eps):
+def test_no_private_mechanism_on_the_chain_has_a_risk_below_the_bound(counts, eps):
     counts.sort(reverse=True)
     risk = risk_of_chain(counts, eps)
     n = len(counts)
-    assert 1 / (1 + math.cosh(eps) + n * math.sinh(eps)) <= risk + SOLVER
+    assert 1 / (1 + math.cosh(eps) + n * math.sinh(eps)) <= risk + SOLVER_TOLERANCE
     if n == 1:
-        assert risk == pytest.approx(1 / (1 + math.exp(eps)), abs=SOLVER)
+        assert risk == pytest.approx(1 / (1 + math.exp(eps)), abs=SOLVER_TOLERANCE)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(101, 4000))
-def test_lattice_is_a_certificate(hundredths):
+def test_the_prior_of_the_lattice_certifies_its_bound_and_no_larger_one(hundredths):
     """eq-certificate in exact arithmetic, also outside the lattice; a larger r would fail."""
     q = Fraction(hundredths, 100)
     n, s, prior = PAGE.lattice(q)
     assert Fraction(1, n + 1) <= s <= Fraction(1, n)
     assert beyond.minimax_lower_bound(ud.Contributions([1], 1.0), math.log(q)) == pytest.approx(s)
 
-    def sums(r):
+    def smallest_sum(r):
         outputs = [Fraction(i, 37) for i in range(38)] + [mean for mean, _ in prior]
         gaps = [[(w, abs(mean - y) - r) for mean, w in prior] for y in outputs]
         return min(sum(w * min(u, q * u) for w, u in row) for row in gaps)
 
-    assert sums(s) == 0 > sums(s + Fraction(1, 1000))
+    assert smallest_sum(s) == 0 > smallest_sum(s + Fraction(1, 1000))
 
 
 @pytest.mark.parametrize("eps", [0.3, math.log(1 + math.sqrt(2)), 2.0, 3.0])
 def test_the_risk_of_one_user_is_known_to_about_one_per_cent(eps):
     bound = beyond.minimax_lower_bound(ud.Contributions([1], 1.0), eps)
-    assert bound - SOLVER <= least_error(1, 24, eps) <= 1.012 * bound
+    assert bound - SOLVER_TOLERANCE <= least_risk_on_cells(1, 24, eps) <= 1.012 * bound
 
 
 def test_the_page_states_the_gap_of_one_user():
-    """The gap is that of the same linear programs for ε up to 3, rounded up."""
+    """The gap is that at ε = 3, of the same linear program, rounded up."""
     user = ud.Contributions([1], 1.0)
-    gap = least_error(1, 24, 3) / beyond.minimax_lower_bound(user, 3) - 1
+    gap = least_risk_on_cells(1, 24, 3) / beyond.minimax_lower_bound(user, 3) - 1
     stated = float(glued("lower-bound")["lower-bound-one-known"].removesuffix(" %")) / 100
-    assert gap - SOLVER <= stated < 0.0131
+    assert gap - SOLVER_TOLERANCE <= stated < 0.0131
 
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(0, 5), min_size=5, max_size=5).filter(any), st.floats(0.1, 4))
-def test_a_certificate_bounds_every_finite_mechanism(weights, eps):
-    """lem-prior against the linear program: random priors with the largest r."""
+def test_the_bound_of_a_prior_is_at_most_the_risk_of_private_mechanisms(weights, eps):
+    """lem-prior: the largest r of a random prior, compared with a linear program."""
     pi, means = np.array(weights) / sum(weights), np.linspace(0, 1, 5)
     q, gaps = math.exp(eps), np.abs(means[:, None] - means)
 
@@ -278,18 +281,18 @@ def test_a_certificate_bounds_every_finite_mechanism(weights, eps):
 
     r = optimize.brentq(smallest_sum, 0, 1, xtol=1e-13) if smallest_sum(0) > 0 else 0.0
     assert smallest_sum(r, np.abs(means[:, None] - np.linspace(0, 1, 241))) >= -1e-9
-    assert r <= PAGE.smallest_risk(means, means, 4, eps, y=np.linspace(0, 1, 9)) + SOLVER
+    assert r <= PAGE.smallest_risk(means, means, 4, eps, y=np.linspace(0, 1, 9)) + SOLVER_TOLERANCE
 
 
 @pytest.mark.parametrize("eps", [0.4, 1.1, 2.5])
-def test_one_user_with_the_budget_of_a_group(eps):
+def test_a_group_has_at_least_the_risk_of_one_user_with_its_total_budget(eps):
     """lem-one-user for two equal users on a grid of means, where one user moves the mean by 1/2."""
     ends = np.linspace(0, 1, 9)
     assert PAGE.smallest_risk(ends, ends, 4, eps) >= PAGE.smallest_risk(ends, ends, 8, 2 * eps)
 
 
 @given(collections(), all_budgets)
-def test_factor_of_laplace_and_staircase_noise(users, eps):
+def test_the_error_is_within_the_factor_of_laplace_or_staircase_noise(users, eps):
     bound = beyond.minimax_lower_bound(users, eps) * ROUNDING
     for noise in NOISES:
         error = float(beyond.optimal_error(users, LAWS[noise](eps)))
@@ -298,14 +301,14 @@ def test_factor_of_laplace_and_staircase_noise(users, eps):
 
 
 @given(all_budgets)
-def test_factor_is_below_its_closed_form_and_attained_by_one_user(eps):
+def test_factor_is_at_most_its_closed_form_and_attained_by_one_user(eps):
     user, x = ud.Contributions([1], 1.0), float(eps)
     assert beyond.optimality_factor(eps) == beyond.optimality_factor(beyond.LaplaceNoise(eps))
-    for noise, size in {"laplace": 1 / x, "staircase": 1 / (2 * math.sinh(x / 2))}.items():
+    for noise, w in {"laplace": 1 / x, "staircase": 1 / (2 * math.sinh(x / 2))}.items():
         factor = beyond.optimality_factor(LAWS[noise](eps))
         if x < 300:
-            assert factor <= ((1 + math.cosh(x)) / 2 + size * math.sinh(x)) * ROUNDING
-        if 2 * size <= 1:
+            assert factor <= ((1 + math.cosh(x)) / 2 + w * math.sinh(x)) * ROUNDING
+        if 2 * w <= 1:
             ratio = beyond.optimal_error(user, LAWS[noise](eps)) / beyond.minimax_lower_bound(
                 user, eps
             )
@@ -313,8 +316,8 @@ def test_factor_is_below_its_closed_form_and_attained_by_one_user(eps):
 
 
 @pytest.mark.parametrize(("n", "eps"), [(40, 0.05), (400, 0.05), (400, 0.5)])
-def test_factor_of_equal_users(n, eps):
-    """Corollary cor-chain (2), attained by the chain of all users."""
+def test_equal_users_have_the_factor_of_the_corollary(n, eps):
+    """Corollary cor-chain (2); the lower bound is that of the chain of all users."""
     users = ud.Contributions([3] * n, 1.0)
     factor = math.sinh(eps) / eps * (1 + 1 / math.tanh(eps / 2) / n)
     ratio = ud.optimal_error(users, eps) / beyond.minimax_lower_bound(users, eps)
@@ -326,25 +329,25 @@ def test_no_bound_increases_with_the_budget():
     risks = [PAGE.lattice(Fraction(k, 8))[1] for k in range(9, 800)]  # exactly, at q = k / 8
     assert all(after <= before for before, after in itertools.pairwise(risks))
     n = np.arange(1.0, 60)
-    bounds = np.array([_least_risks(n, eps) for eps in np.linspace(0.05, 8, 400)])
+    bounds = np.array([_risk_floors(n, eps) for eps in np.linspace(0.05, 8, 400)])
     assert np.all(bounds[1:] <= bounds[:-1] * ROUNDING)
-    shares = np.array([np.min(np.maximum(1 / i, 1 / n) / bounds, axis=1) for i in range(1, 30)])
-    assert np.all(shares[1:] <= shares[:-1] * ROUNDING)
+    ratios = np.array([np.min(np.maximum(1 / i, 1 / n) / bounds, axis=1) for i in range(1, 30)])
+    assert np.all(ratios[1:] <= ratios[:-1] * ROUNDING)
 
 
-def test_numerical_bounds_on_the_factor():
-    """Between grid points no bound increases, and the factor falls by no more than the noise."""
+def test_the_factor_is_below_the_numbers_stated():
+    """On an interval, the error is largest at the left end, and the bound smallest at the right."""
 
-    def largest(start, end, noise):
+    def bound_on(start, end, noise):
         grid = np.linspace(start, end, 4000)
         factors = np.array([beyond.optimality_factor(LAWS[noise](eps)) for eps in grid[1:]])
-        size = grid if noise == "laplace" else np.sinh(grid / 2)
-        return np.max(factors * size[1:] / size[:-1])
+        inverse_noise = grid if noise == "laplace" else np.sinh(grid / 2)
+        return np.max(factors * inverse_noise[1:] / inverse_noise[:-1])
 
     for start, end, claimed in ((0.5, 1, 2.45), (1, 2.5, 2.61), (2.5, 3, 2.67), (3, 3.5, 2.91)):
-        assert largest(start, end, "laplace") < claimed
-    assert largest(1, 4.2, "staircase") < 2.42
-    # Below these ranges, the closed forms, which increase; above them, q is at least 66.
+        assert bound_on(start, end, "laplace") < claimed
+    assert bound_on(1, 4.2, "staircase") < 2.42
+    # Below these ranges the closed forms, which increase, are used; above them, q is at least 66.
     assert (1 + math.cosh(0.5)) / 2 + math.sinh(0.5) / 0.5 < 2.45
     assert (1 + math.cosh(1)) / 2 + math.cosh(0.5) < 2.42
     root, kappa = math.sqrt(66), 2 * math.asinh(math.sqrt(1 / 130))
@@ -355,22 +358,22 @@ def test_numerical_bounds_on_the_factor():
 
 
 @pytest.mark.parametrize("n", [2, 4])
-def test_upper_and_lower_bounds_for_equal_users(n):
-    """The projected optimum is close to the best possible error, the plain one almost twice it."""
+def test_for_equal_users_the_lower_bounds_the_risk_and_the_errors_are_in_order(n):
+    """The projected optimum is close to the least risk, the plain one almost twice it."""
     users, eps = ud.Contributions([1] * n, 1.0), 2 / n
     low = risk_of_chain([1] * n, eps)
-    rough, fine = (least_error(n, cells, eps) for cells in (4, 8))
+    rough, fine = (least_risk_on_cells(n, cells, eps) for cells in (4, 8))
     optimum = beyond.optimal_error(users, beyond.StaircaseNoise(eps), "l1")
     ordered = [beyond.minimax_lower_bound(users, eps), low, fine, rough]
-    assert np.all(np.diff(ordered) >= -SOLVER)
-    assert fine <= optimum + SOLVER
+    assert np.all(np.diff(ordered) >= -SOLVER_TOLERANCE)
+    assert fine <= optimum + SOLVER_TOLERANCE
     projected = min(beyond.projected_error(users, S, eps) for S in np.linspace(0.5, 0.7, 41))
     assert low <= projected <= 1.15 * low
     assert ud.optimal_error(users, eps) > 1.94 * low
 
 
 def test_floors_of_eight_equal_users_stay_below_the_staircase_strategy():
-    """Its error is that of thm-many for any number of users, so no certificate may exceed it."""
+    """The error of this strategy is 1/(2n sinh(eps/2)) for n users, so no floor can exceed it."""
     for line in (BOOK / "data" / "floors" / "eight-equal.jsonl").read_text("utf-8").splitlines():
         proof = beyond.FloorCertificate.from_json(line)
         assert 8 * proof.bound * Fraction(2 * math.sinh(proof.eps / 2)) < 1
@@ -383,7 +386,7 @@ def ratios_to_floors():
     return table[kinds].div(table.certified, axis=0).assign(eps=table.eps, name=table.collection)
 
 
-def test_the_table_of_guarantees_and_floors_is_right():
+def test_the_table_agrees_with_the_stored_floors_and_with_recomputed_guarantees():
     table = pd.read_csv(BOOK / "data" / "floors.csv").set_index(["collection", "eps"])
     for name in table.index.unique("collection"):
         path = BOOK / "data" / "floors" / f"{name}.jsonl"
@@ -403,8 +406,8 @@ def test_the_table_of_guarantees_and_floors_is_right():
             assert split <= projected * ROUNDING
 
 
-def test_ratios_of_guarantees_to_floors():
-    """At most 1.28 up to eps = 1; with staircase noise always at most 1.57, unsplit about 1.7."""
+def test_ratios_of_guarantees_to_floors_are_below_the_numbers_stated():
+    """Split: below 1.28 up to eps = 1, with staircase noise below 1.57. Unsplit: about 1.7."""
     ratios = ratios_to_floors()
     assert ratios[ratios.columns[:4]].min().min() >= 1
     assert ratios[ratios.eps <= 1]["Laplace, split"].max() < 1.28
@@ -436,7 +439,7 @@ def test_with_one_heavy_user_projection_is_not_within_three_halves_of_the_best()
     """prp-one-heavy with a coarser table and other thresholds."""
     users, eps = ud.Contributions([1000] + [1] * 9000, 1.0), 2
     table, risk = PAGE.best_table(*np.array([np.arange(12), np.arange(1, 13)]) / 12, 12, eps)
-    assert (table.max(axis=0) <= math.exp(eps) * table.min(axis=0) + SOLVER).all()
+    assert (table.max(axis=0) <= math.exp(eps) * table.min(axis=0) + SOLVER_TOLERANCE).all()
     split_error = risk / 10 + 0.9 / 9000 / (2 * math.sinh(1))
     widths = [
         beyond.threshold(users, beyond.StaircaseNoise(eps), "l1"),

@@ -32,7 +32,7 @@ def one_line(sums, users, centre, total_width):
 
 
 @given(problem=problems(max_samples=24), data=st.data())
-def test_both_forms_agree_on_every_dataset(problem, data):
+def test_both_forms_of_the_clipped_mean_agree(problem, data):
     users, centre, S = problem
     clipping, m = beyond.centred_clipping(users, S, centre), users.counts
     averages = np.array(data.draw(several(shares, users.n_users))) * users.upper
@@ -55,7 +55,7 @@ def test_the_library_releases_the_same_value(problem, data, seed):
 
 
 @given(problem=problems(max_samples=5))
-def test_sensitivity_and_bias_by_definition(problem):
+def test_sensitivity_and_bias_agree_with_their_definitions(problem):
     users, centre, S = problem
     U, m, largest_count, N = users.upper, users.counts.tolist(), users.max_count, users.total
     arguments = m, U, beyond.centred_clipping(users, S, centre)

@@ -21,7 +21,7 @@ FLOORS = Path(__file__).resolve().parents[2] / "book" / "data" / "floors"
 every_law = pytest.mark.parametrize("noise", LAWS)
 
 
-def distance(law, t, change, f, upper):
+def mean_distance(law, t, change, f, upper):
     """Mean of |P(t + change Z) - f|, P the projection to [0, upper], from the density."""
     n_steps, gamma = int(40 / law.eps) + 1, getattr(law, "gamma", 0.0)
     edges, kinks = np.arange(-n_steps, n_steps + 1), (np.array([0, upper, f]) - t) / change
@@ -35,17 +35,17 @@ def distance(law, t, change, f, upper):
 
 @every_law
 @pytest.mark.parametrize("eps", [0.3, 1, 5])
-def test_the_error_saved_by_projection(noise, eps):
+def test_the_error_saved_by_projection_agrees_with_its_formula(noise, eps):
     law, rng = LAWS[noise](eps), np.random.default_rng(1)
     for _ in range(20):
         f, t, change = rng.uniform(0, 2), rng.uniform(0, 2), 10 ** rng.uniform(-1, 1)
         gain = law.mean_excess(np.array([t, 2 - t]), change).sum()
         projected = law.mean_error(t - f, change) - gain
-        assert projected == pytest.approx(distance(law, t, change, f, 2), rel=1e-8)
+        assert projected == pytest.approx(mean_distance(law, t, change, f, 2), rel=1e-8)
 
 
-def test_mean_errors_of_projected_releases():
-    """By simulation, also around a guessed centre; the worst case is attained at an end."""
+def test_computed_errors_of_projected_releases_agree_with_simulation():
+    """Also around a guessed centre. The worst case of one user is attained at an end."""
     users, rng = ud.Contributions([9, 4, 1, 1], 10), np.random.default_rng(3)
     sums = users.counts * np.array([[9.0, 8.0, 10.0, 2.0], [10.0, 10.0, 0.0, 0.0]])
     for law, centre in ((1, None), (beyond.GaussianNoise(2), 6), (beyond.StaircaseNoise(0.5), 1)):
@@ -68,17 +68,17 @@ def test_a_projected_release_is_biased_towards_the_middle(noise):
         law = LAWS[noise](eps)
         t = np.linspace(0, 1, 11)
         up, down = law.mean_excess(t, change), law.mean_excess(1 - t, change)
-        expected = [distance(law, x, change, 0, 1) for x in t]
+        expected = [mean_distance(law, x, change, 0, 1) for x in t]
         np.testing.assert_allclose(t + up - down, expected, rtol=1e-8)
-        assert np.all(np.abs(up - down) <= change * float(law.mean_size) / 2)
-        outside = (t + up - down - 0.5) * (t - 0.5)
-        assert np.all((outside > 0) | (t == 0.5))
+        assert np.all(np.abs(up - down) <= change * float(law.mean_abs) / 2)
+        same_side = (t + up - down - 0.5) * (t - 0.5)
+        assert np.all((same_side > 0) | (t == 0.5))
         assert np.all((up - down) * (0.5 - t) >= 0)
 
 
 @every_law
 @pytest.mark.parametrize("n_users", [1, 2, 3, 4])
-def test_no_dataset_exceeds_the_projected_error_and_one_attains_it(noise, n_users):
+def test_no_dataset_of_a_grid_exceeds_the_projected_error_which_is_attained(noise, n_users):
     rng = np.random.default_rng(n_users)
     points = {1: 201, 2: 41, 3: 15, 4: 9}[n_users]
     grid = np.array(list(product(np.linspace(-0.5, 0.5, points), repeat=n_users)))
@@ -101,16 +101,16 @@ def test_the_worst_number_of_users_at_the_top_is_found_in_blocks(monkeypatch):
     for _ in range(200):
         m = np.sort(rng.integers(1, 9, rng.integers(1, 40)))[::-1]
         S, scale = rng.uniform(0.1, 1) * m[0], 10 ** rng.uniform(-1, 2)
-        n, N, wide = int(np.sum(m > S)), m.sum(), beyond.LaplaceNoise(1 / scale)
-        numbers = []
+        n, N, scaled_law = int(np.sum(m > S)), m.sum(), beyond.LaplaceNoise(1 / scale)
+        candidates = []
         for j in range(n + 1):
             d = np.sum(m[:j] - S) / (2 * N)
             tau = max(j * S - (n - j) * S - m[n:].sum(), 0) / (2 * N)
             x = np.array([d, 0.5 - tau, 0.5 + tau]) / (S / N * scale)
-            numbers.append(d + S / N * scale * (law.excess(x) @ [2, -1, -1]))
-        positions.append(np.argmax(numbers) / max(n, 1))
-        stated = beyond.projected_error(ud.Contributions(m, 1.0), S, wide)
-        assert stated == pytest.approx(max(numbers), rel=1e-9)
+            candidates.append(d + S / N * scale * (law.excess(x) @ [2, -1, -1]))
+        positions.append(np.argmax(candidates) / max(n, 1))
+        stated = beyond.projected_error(ud.Contributions(m, 1.0), S, scaled_law)
+        assert stated == pytest.approx(max(candidates), rel=1e-9)
     assert min(positions) < 0.6 < max(positions)
 
 
@@ -118,13 +118,13 @@ def test_the_worst_case_is_larger_if_samples_are_clipped_one_by_one():
     """One user, two samples: one at U, the other at the lower end of its interval."""
     users, samples, S, eps = ud.Contributions([2], 1.0), np.array([1, 1 / 16]), 7 / 4, 10
     clipped_sum = np.clip(samples, 1 / 16, 15 / 16).sum()
-    assert np.clip(samples.sum(), 1 / 8, 15 / 8) == samples.sum()  # the sum is inside
+    assert np.clip(samples.sum(), 1 / 8, 15 / 8) == samples.sum()  # the sum is not clipped
     y = np.linspace(-2, 3, 500_001)
     scale = S / 2 / eps
     density = np.exp(-abs(y - clipped_sum / 2) / scale) / (2 * scale)
     error = np.trapezoid(abs(np.clip(y, 0, 1) - samples.mean()) * density, y)
     assert error > 1.05 * beyond.projected_error(users, S, eps)
-    # The smallest one: whatever its width, a single sample has no others.
+    # With a single sample the two ways to clip are the same.
     user = ud.Contributions([1], 1.0)
     for x, width in product((0.5, 0.7, 0.9, 1), (0.2, 0.5, 0.8, 1)):
         clipped = np.clip(x, (1 - width) / 2, (1 + width) / 2)
@@ -134,7 +134,7 @@ def test_the_worst_case_is_larger_if_samples_are_clipped_one_by_one():
 
 
 @every_law
-def test_projection_lowers_the_error_and_the_error_is_continuous(noise):
+def test_projection_never_raises_the_error_which_is_continuous_in_the_width(noise):
     rng = np.random.default_rng(5)
     for _ in range(200):
         users = ud.Contributions(rng.integers(1, 40, size=rng.integers(1, 30)), upper=65)
@@ -143,7 +143,7 @@ def test_projection_lowers_the_error_and_the_error_is_continuous(noise):
         error = beyond.projected_error(users, S, LAWS[noise](eps))
         assert error <= beyond.symmetric_error(users, S, LAWS[noise](eps), "l1") * (1 + 1e-12)
         assert error >= beyond.minimax_lower_bound(users, eps)
-        slope = (users.n_users / 2 + float(LAWS[noise](eps).mean_size)) / users.total
+        slope = (users.n_users / 2 + float(LAWS[noise](eps).mean_abs)) / users.total
         assert abs(beyond.projected_error(users, S + step, LAWS[noise](eps)) - error) <= (
             slope * abs(step) * (1 + 1e-9)
         )
@@ -170,10 +170,10 @@ def test_one_user_has_one_best_width(noise, eps):
 
 
 @pytest.mark.parametrize("eps", [0.1, 1, 2, 6])
-def test_snapping_has_the_same_error_on_every_dataset(eps):
+def test_snapping_has_the_same_error_at_all_values_of_a_grid(eps):
     """prp-snap, from the density: pieces between the kinks, and the two atoms."""
     b = 1 / (2 + eps)
-    assert (1 - 2 * b) / b == pytest.approx(eps)  # what noise of scale b covers
+    assert (1 - 2 * b) / b == pytest.approx(eps)  # the sensitivity over the scale is the budget
     nodes, weights = np.polynomial.legendre.leggauss(60)
     for x in np.linspace(0, 1, 21):
         t = np.clip(x, b, 1 - b)
@@ -187,8 +187,8 @@ def test_snapping_has_the_same_error_on_every_dataset(eps):
 
 @pytest.mark.parametrize("q", [Fraction(1, 20), Fraction(1, 2), Fraction(7, 9), Fraction(99, 100)])
 @pytest.mark.parametrize(("p", "r"), [(0, 0), (0, 1), (-3, 4), (10, 22)])
-def test_discrete_noise_beyond_the_range_is_replaced_by_its_mean(p, r, q):
-    """thm-unbiased, 2, in exact arithmetic: unbiased, private, no convex error grows."""
+def test_replacing_discrete_noise_beyond_the_range_by_its_mean_is_unbiased_and_never_worse(p, r, q):
+    """thm-unbiased, 2, in exact arithmetic; the output is also private."""
     levels = [Fraction(k, 3) for k in range(-45, 46)]
     least, factor = PAGE.try_unbiased(p, r + 1, q, levels)
     assert least >= 0
@@ -203,7 +203,7 @@ def test_discrete_noise_beyond_the_range_is_replaced_by_its_mean(p, r, q):
 
 
 @pytest.mark.parametrize("b", [0.1, 1, 7])
-def test_laplace_noise_beyond_the_range_is_replaced_by_its_mean(b):
+def test_replacing_laplace_noise_beyond_the_range_by_its_mean_is_unbiased_and_never_worse(b):
     """thm-unbiased, 1, by quadrature of the density, for convex errors around any number."""
     p, r = -1.0, 2.0
     nodes, weights = np.polynomial.legendre.leggauss(40)
@@ -227,20 +227,20 @@ def test_laplace_noise_beyond_the_range_is_replaced_by_its_mean(b):
 
 
 def test_gaussian_excess_depends_on_the_clipped_mean():
-    """The mean excess beyond the range depends on the clipped mean; Laplace noise's does not."""
+    """The mean excess of releases beyond the range does; with Laplace noise, it does not."""
     law, change = beyond.GaussianNoise(1), 1.0
 
-    def outside(t):
+    def conditional_excess(t):
         return float(law.mean_excess(np.array(t), change) / law.tail(np.array(t)))
 
-    assert outside(0.0) > 1.2 * outside(1.0) > 1.4 * outside(2.0)
+    assert conditional_excess(0.0) > 1.2 * conditional_excess(1.0) > 1.4 * conditional_excess(2.0)
     laplace = beyond.LaplaceNoise(1)
-    exact = laplace.mean_excess(np.array([0.0, 1, 2]), 1.0) / laplace.tail(np.array([0.0, 1, 2]))
-    np.testing.assert_allclose(exact, 1)
+    t = np.array([0.0, 1, 2])
+    np.testing.assert_allclose(laplace.mean_excess(t, 1.0) / laplace.tail(t), 1)
 
 
-def test_each_step_lowers_the_error_towards_the_floor():
-    """Errors fall from column to column; on the paper's collections, the measure matters most."""
+def test_no_step_towards_the_floor_raises_the_error():
+    """On the paper's collections, the choice of the error measure saves most."""
     for stem, eps in product(
         ("eight-equal", "geometric", "extreme"), (Fraction(1, 4), Fraction(1))
     ):
@@ -265,8 +265,8 @@ def test_each_step_lowers_the_error_towards_the_floor():
 
 
 @pytest.mark.parametrize(("n", "free"), [(2, 0), (2, 1), (3, 0)])
-def test_errors_of_shrunk_releases_by_brute_force(n, free):
-    """On a grid of datasets, from the density; one dataset nearly attains the stated error."""
+def test_the_stated_error_of_shrunk_releases_is_nearly_attained_on_a_grid_of_datasets(n, free):
+    """From the density; no dataset of the grid exceeds it."""
     rng, law = np.random.default_rng(9), beyond.LaplaceNoise(1)
     users = ud.Contributions([4] * n + [1] * free, upper=1)
     nodes, weights = np.polynomial.legendre.leggauss(12)
@@ -292,7 +292,7 @@ def test_errors_of_shrunk_releases_by_brute_force(n, free):
         assert 0.97 * stated < worst < stated * (1 + 1e-3)
 
 
-def test_shrinking_helps_only_equal_users_by_a_few_per_cent():
+def test_shrinking_saves_a_few_per_cent_for_equal_users_and_less_with_one_heavy_user():
     for n, m, free, least, most in ((8, 1, 0, 0.04, 0.08), (1, 100, 900, -1e-9, 0.01)):
         law = beyond.LaplaceNoise(1)
         users = ud.Contributions([m] * n + [1] * free, upper=1)

@@ -30,8 +30,8 @@ def mirrored(table):
     return [[(table[i][j] + table[2 - i][2 - j]) / 2 for j in range(3)] for i in range(3)]
 
 
-def test_two_private_tables_added():
-    """thm-split, 1 and 2; in addition, a change in both parts exceeds the budget."""
+def test_two_private_tables_added_are_private_with_at_most_the_sum_of_their_risks():
+    """thm-split, 1 and 2; in addition, a change in both parts can exceed the budget."""
     rng, ratios = np.random.default_rng(1), []
     for _ in range(200):
         q, w = Fraction(int(rng.integers(11, 60)), 10), Fraction(int(rng.integers(1, 10)), 10)
@@ -47,7 +47,7 @@ def test_two_private_tables_added():
     assert max(ratios) > 1
 
 
-def test_error_of_mirrored_tables_is_at_least_that_of_the_larger_part():
+def test_the_risk_of_mirrored_tables_is_at_least_that_of_the_larger_part():
     """thm-split, 3."""
     rng = np.random.default_rng(2)
     for _ in range(300):
@@ -60,7 +60,7 @@ def test_error_of_mirrored_tables_is_at_least_that_of_the_larger_part():
 
 @pytest.mark.parametrize("noise", LAWS)
 @pytest.mark.parametrize("eps", [1, 3])
-def test_exact_errors_by_simulation(eps, noise):
+def test_exact_errors_of_a_split_release_agree_with_simulation(eps, noise):
     """A release in two parts, drawn by the module's mechanism and projected."""
     rng, law = np.random.default_rng(3), LAWS[noise](eps)
     users = ud.Contributions([30] + [1] * 90, upper=1)
@@ -89,7 +89,7 @@ def test_the_exact_error_is_between_the_larger_part_and_the_guarantee(noise, eps
             assert larger * (1 - 1e-9) < exact < split.error
 
 
-def test_where_a_split_saves():
+def test_a_split_saves_with_heavy_users_but_not_on_gradual_collections():
     """The collections of the page's table, at both ends of the range of savings."""
     flights = pd.read_csv(
         Path(__file__).parents[2] / "book" / "data" / "aircraft-averages.csv"
@@ -119,15 +119,15 @@ def test_text_and_tables_have_the_same_numbers():
     """In sentences and tables, savings are rounded down, and ratios to a floor are rounded up."""
     stored = glued("projection")
     savings = pd.read_csv(BOOK / "data" / "split-gains.csv")
-    savings["less"] = 100 * (1 - savings.split / savings.projected)
-    savings = savings.set_index(["collection", "noise", "eps"]).less
+    savings["percent"] = 100 * (1 - savings.split / savings.projected)
+    savings = savings.set_index(["collection", "noise", "eps"]).percent
     (gains,) = [rows for rows in tables("projection") if "0.25" in rows[0]]
     gains = {(name, noise.lower()): row for name, noise, *row in gains[2:]}
     assert len(gains) == 6
     for key, row in gains.items():
         for eps, entry in zip((0.1, 0.25, 0.5, 1, 2, 3), row, strict=True):
-            less = savings[(*key, eps)]
-            assert entry == ("-" if less == 0 else f"{np.floor(less):.0f} %")
+            saved = savings[(*key, eps)]
+            assert entry == ("-" if saved == 0 else f"{np.floor(saved):.0f} %")
     for noise in LAWS:
         gains_shown = [x for key, row in gains.items() if key[1] == noise for x in row if x != "-"]
         assert stored[f"split-most-{noise}"] == max(gains_shown, key=lambda x: int(x.split()[0]))
@@ -143,7 +143,7 @@ HEAVIER = ud.Contributions([1000] + [1] * 9000, upper=1)
 ERROR_OF_TABLE = Fraction(73, 3540) + Fraction(1, 20_000)
 
 
-def test_a_table_of_six_cells_is_private_and_better_than_every_width():
+def test_a_table_of_six_cells_is_private_and_has_the_error_stated():
     """The error at each mean of a fine grid, for both cells at common ends; all pairs of rows."""
     table = PAGE.table_of_six()
     factor, risk = PAGE.factor_and_risk(table)
@@ -167,10 +167,10 @@ def test_a_table_of_six_cells_is_private_and_better_than_every_width():
     assert PAGE.factor_and_risk(changed)[0] > e2_from_below
 
 
-def test_every_width_has_a_larger_error_on_one_of_two_datasets():
+def test_each_of_many_widths_has_a_larger_error_on_one_of_two_datasets():
     """On the two datasets of the proof, from the density; some widths are not whole numbers."""
     law, N = beyond.StaircaseNoise(2), 10_000
-    assert law.mean_size < 0.5
+    assert law.mean_abs < 0.5
     steps = np.arange(-40, 41)
     kinks = np.concatenate([steps, steps + law.gamma, steps - law.gamma])
     nodes, weights = np.polynomial.legendre.leggauss(4)

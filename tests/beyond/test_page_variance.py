@@ -27,8 +27,8 @@ def extension(data, total, sensitivity):
 
 
 @pytest.mark.parametrize("counts", [[1, 1], [2, 1], [1, 1, 1], [2, 1, 1], [1, 1, 1, 1]])
-def test_standard_deviation(counts):
-    """Modulus, sensitivity and bias of the extension, over all datasets with samples 0, 1 and 2."""
+def test_the_extension_has_the_bias_and_sensitivity_of_the_modulus(counts):
+    """For the standard deviation, over all datasets with samples 0, 1 and 2."""
     users = ud.Contributions(counts, upper=2)
     kinds = [[*product((0, 1, 2), repeat=count)] for count in counts]
     datasets, shape = [*product(*kinds)], [len(kind) for kind in kinds]
@@ -38,14 +38,14 @@ def test_standard_deviation(counts):
     changes = [modulus_at(table, n) for n in range(len(counts) + 1)]
     np.testing.assert_allclose(changes, np.array(modulus.values), atol=1e-12)
     for sensitivity in (0, 0.1, 0.3, 0.6, 1.2):
-        below = np.array([extension(data, users.total, sensitivity) for data in datasets])
-        assert modulus_at(below.reshape(shape), 1) <= sensitivity + 1e-12
-        assert (deviation - below).min() >= -1e-12
-        largest = 2 * modulus.smallest_bias(sensitivity)
-        np.testing.assert_allclose((deviation - below).max(), largest, atol=1e-12)
+        estimates = np.array([extension(data, users.total, sensitivity) for data in datasets])
+        assert modulus_at(estimates.reshape(shape), 1) <= sensitivity + 1e-12
+        assert (deviation - estimates).min() >= -1e-12
+        twice_the_bias = 2 * modulus.smallest_bias(sensitivity)
+        np.testing.assert_allclose((deviation - estimates).max(), twice_the_bias, atol=1e-12)
 
 
-def test_formula_for_the_standard_deviation():
+def test_the_extension_agrees_with_its_formula_on_a_grid_of_centres():
     """At the best centre, the replaced users are those with the largest sums of squares."""
     rng = np.random.default_rng(20261126)
     for _ in range(20):

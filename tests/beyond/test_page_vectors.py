@@ -49,7 +49,7 @@ def test_no_estimator_is_below_the_frontier(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_bias_and_sensitivities_of_clipping_coordinates(seed):
+def test_bias_and_sensitivities_of_clipping_coordinates_are_those_of_the_proposition(seed):
     """Random sums never exceed the bounds of the proposition; the sums in its proof attain them."""
     rng = np.random.default_rng(seed)
     d, longest = int(rng.integers(1, 5)), 7.0  # R m of one user
@@ -69,34 +69,33 @@ def log_density(centre):
 
 
 @pytest.mark.parametrize(("eps", "delta"), [(0.5, 1e-4), (2, 1e-2), (6, 1e-6)])
-def test_guarantees_of_gaussian_noise_by_exact_densities_in_the_plane(eps, delta):
+def test_privacy_of_gaussian_noise_agrees_with_exact_densities_in_the_plane(eps, delta):
     """Sums over a grid: the positive part of p - e^eps q, and p^a q^(1-a), at several distances."""
     law = beyond.GaussianNoise.approximate(eps, delta)
-    spent, divergence = [], []
+    deltas, divergences = [], []
     for c in np.array([0.4, 0.9, 1]) / law.sigma:
         p, q = log_density([0, 0]), log_density([-0.28 * c, 0.96 * c])
-        spent.append(np.maximum(np.exp(p) - np.exp(eps + q), 0).sum() * STEP**2)
+        deltas.append(np.maximum(np.exp(p) - np.exp(eps + q), 0).sum() * STEP**2)
         orders = np.array([1.1, 2, 3.5])
         moments = [np.exp(a * p + (1 - a) * q).sum() * STEP**2 for a in orders]
-        divergence.append(np.log(moments) / (orders - 1) / orders)
-        np.testing.assert_allclose(divergence[-1], c**2 / 2, rtol=1e-6)
-    assert spent[-1] == pytest.approx(delta, rel=1e-3)
-    assert np.all(np.diff(spent) > 0)
-    law_of_divergence = beyond.GaussianNoise.zcdp(
-        divergence[-1][0]
-    )  # with its own divergence as the budget
+        divergences.append(np.log(moments) / (orders - 1) / orders)
+        np.testing.assert_allclose(divergences[-1], c**2 / 2, rtol=1e-6)
+    assert deltas[-1] == pytest.approx(delta, rel=1e-3)
+    assert np.all(np.diff(deltas) > 0)
+    # With its own divergence as the budget, the law is the same.
+    law_of_divergence = beyond.GaussianNoise.zcdp(divergences[-1][0])
     assert law_of_divergence.sigma == pytest.approx(law.sigma, rel=1e-6)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 50])
-def test_mean_lengths(d):
+def test_mean_lengths_of_noise_agree_with_formulas_and_draws(d):
     assert PAGE.chi(d) == pytest.approx(stats.chi(d).mean(), rel=1e-9)
     assert PAGE.chi(d) * PAGE.chi(d + 1) == pytest.approx(d)
     assert (d - 1) ** 0.5 < PAGE.chi(d) < d**0.5
     draws = np.linalg.norm(np.random.default_rng(d).laplace(size=(40_000, d)), axis=1)
     standard_error = draws.std() / len(draws) ** 0.5
     assert PAGE.laplace_length(d) == pytest.approx(draws.mean(), abs=5 * standard_error)
-    assert d**0.5 * PAGE.laplace_length(d) >= d * (1 - 1e-9)  # never shorter than pure noise
+    assert d**0.5 * PAGE.laplace_length(d) >= d * (1 - 1e-9)  # never shorter than isotropic noise
 
 
 @given(st.floats(-2, 1.3), st.floats(-12, -0.4))

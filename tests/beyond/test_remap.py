@@ -1,10 +1,11 @@
-"""A public table applied after Laplace noise: it is as private, and its guarantee is valid.
+"""A public table applied after Laplace noise: the output is as private, the guarantee valid.
 
 - Only the table's value for the output of `userdp.laplace` is published.
 - The guarantee is compared with errors computed independently from the law of the noise, at many
   more means. The step of its proof that bounds the curvature of the error is checked with second
   differences.
-- No other table has a smaller error at the means that the program uses, and no floor exceeds it.
+- No perturbed table has a smaller largest error at the means that the program uses, and no floor
+  exceeds the guarantee.
 """
 
 import math
@@ -41,8 +42,8 @@ def errors(means, table, values=None):
 
 
 @at_each_budget
-def test_reading_the_table_is_post_processing(eps):
-    """The table is applied to the output of the Laplace mechanism, with the noise of this seed."""
+def test_the_table_is_applied_to_the_output_of_the_laplace_mechanism(eps):
+    """So applying it is post-processing. Compare outputs with the same seed."""
     table = beyond.laplace_remap(EIGHT, eps)
     sums = np.random.default_rng(1).random((200, 8))
     noisy = ud.laplace(sums, EIGHT, eps, rng=7)
@@ -61,7 +62,7 @@ def test_no_output_is_more_likely_than_privacy_allows(eps):
 
 
 @at_each_budget
-def test_the_guarantee_holds_at_all_means_and_is_tight(eps):
+def test_the_guarantee_holds_on_a_fine_grid_of_means_and_is_tight(eps):
     table = beyond.laplace_remap(EIGHT, eps)
     means = np.linspace(0, 1, 40_001)
     exact = np.concatenate([errors(part, table) for part in np.array_split(means, 40)])
@@ -72,7 +73,7 @@ def test_the_guarantee_holds_at_all_means_and_is_tight(eps):
 
 @at_each_budget
 def test_the_curvature_of_the_error_is_bounded_as_in_the_proof(eps):
-    """So its values on a grid bound it between the points. Second differences at random steps."""
+    """So the values on a grid bound the error between the points. Compare second differences."""
     table = beyond.laplace_remap(EIGHT, eps)
     rng = np.random.default_rng(5)
     step = rng.uniform(1e-3, 0.05, 4000)
@@ -83,7 +84,7 @@ def test_the_curvature_of_the_error_is_bounded_as_in_the_proof(eps):
 
 
 @at_each_budget
-def test_the_mean_error_of_releases_is_that_of_the_table(eps):
+def test_the_computed_mean_error_agrees_with_simulation(eps):
     table = beyond.laplace_remap(EIGHT, eps)
     sums = np.tile([1.0] * 5 + [0.0] * 3, (200_000, 1))
     distances = np.abs(table.apply(ud.laplace(sums, EIGHT, eps, rng=11)) - 5 / 8)
@@ -92,8 +93,8 @@ def test_the_mean_error_of_releases_is_that_of_the_table(eps):
 
 
 @at_each_budget
-def test_no_other_table_has_a_smaller_largest_error(eps):
-    """In the largest error over the means of the program, which is convex in the values."""
+def test_no_perturbed_table_has_a_smaller_largest_error(eps):
+    """The largest error over the means of the program is convex in the values of the table."""
     table = beyond.laplace_remap(EIGHT, eps)
     means = np.linspace(0, 1, _N_MEANS)
     smallest = errors(means, table).max()
@@ -115,12 +116,12 @@ def test_no_floor_is_above_the_guarantee_which_scales_with_the_bound(users, eps)
     assert table.error <= float(users.upper) / 2 * (1 + 1e-6)
     unit = beyond.laplace_remap(ud.Contributions(users.counts, 1.0), eps)
     assert table.error == pytest.approx(float(users.upper) * unit.error, rel=1e-6)
-    middle = table.values + table.values[::-1]
-    assert middle == pytest.approx(np.full(middle.size, float(users.upper)), rel=1e-9)
+    pair_sums = table.values + table.values[::-1]
+    assert pair_sums == pytest.approx(np.full(pair_sums.size, float(users.upper)), rel=1e-9)
 
 
 @pytest.mark.slow
-def test_equal_users_depend_on_their_number_times_eps():
+def test_the_error_for_equal_users_depends_only_on_their_number_times_eps():
     single = beyond.laplace_remap(ud.Contributions([3], 1.0), 2)
     for n in (2, 8, 40):
         equal = beyond.laplace_remap(ud.Contributions([5] * n, 1.0), Fraction(2, n))
@@ -146,17 +147,17 @@ def test_the_page_states_these_errors_and_they_are_near_the_floor():
     assert beyond.laplace_remap(EIGHT, 0.25).error < 0.9 * rows.Laplace[0.25]
 
 
-@pytest.mark.parametrize("reach", [0.5, 1, 2, 3, 4, 8], ids="reach {}".format)
-def test_the_limit_of_small_budgets_is_bracketed(reach):
+@pytest.mark.parametrize("n_eps", [0.5, 1, 2, 3, 4, 8], ids="n eps {}".format)
+def test_the_limit_of_small_budgets_is_bracketed(n_eps):
     """thm-small-budgets: between floors of 48 users and the table, within the closed forms."""
     text = (BOOK / "data" / "floors" / "small-budgets.jsonl").read_text("utf-8")
     proofs = map(beyond.FloorCertificate.from_json, text.splitlines())
-    (proof,) = (p for p in proofs if p.eps * p.users.n_users == reach)
+    (proof,) = (p for p in proofs if p.eps * p.users.n_users == n_eps)
     assert proof.users.counts.tolist() == [1] * 48
     assert proof.upper == 1
-    low = reach * float(proof.check())
-    high = reach * beyond.laplace_remap(ud.Contributions([1], 1.0), reach).error
-    assert reach / (2 + reach) < low < high < min(reach / 2, 1)
+    low = n_eps * float(proof.check())
+    high = n_eps * beyond.laplace_remap(ud.Contributions([1], 1.0), n_eps).error
+    assert n_eps / (2 + n_eps) < low < high < min(n_eps / 2, 1)
     assert high < 1.004 * low
-    if reach == 2:
+    if n_eps == 2:
         assert 1.947 < 1 / high < 1 / low < 1.949

@@ -1,4 +1,4 @@
-"""Functions of `userdp.beyond` with names from `userdp` agree with these at the paper's setting.
+"""Functions with the same name in `userdp.beyond` and `userdp` agree at the paper's setting.
 
 That setting is Laplace noise for a budget, given as a budget or as a law, and the objective
 "bound". Results that are computed exactly, or in the same steps, are equal; if floats are rounded
@@ -24,7 +24,7 @@ COLLECTIONS = {
     "floats": collections().map(lambda users: ud.Contributions(users.counts, float(users.upper))),
 }
 SETTINGS = [lambda eps: eps, beyond.LaplaceNoise]
-ROUNDED = 4 * np.finfo(float).eps
+ROUNDING = 4 * np.finfo(float).eps
 
 
 def results_of_both(name, *arguments, eps, **others):
@@ -60,7 +60,7 @@ def test_thresholds_and_smallest_errors_are_equal(name, users, data):
 
 @pytest.mark.parametrize("users", COLLECTIONS.values(), ids=COLLECTIONS)
 @given(data=st.data())
-def test_intervals_are_equal(users, data):
+def test_optimal_intervals_are_equal(users, data):
     users, eps = data.draw(users), data.draw(budgets())
     value, general = results_of_both("optimal_clipping", users, eps=eps)
     for beyond_value in general:
@@ -74,8 +74,8 @@ def test_intervals_are_equal(users, data):
 def test_worst_case_errors_are_equal(name, users, data):
     users, eps = data.draw(users), data.draw(budgets())
     if name == "symmetric_error":
-        share = data.draw(st.fractions(0, Fraction(3, 2), max_denominator=12))
-        extra_argument = share * max(users.largest_sums)
+        factor = data.draw(st.fractions(0, Fraction(3, 2), max_denominator=12))
+        extra_argument = factor * max(users.largest_sums)
     else:
         extra_argument = data.draw(clippings(users, data.draw(st.booleans())))
     value, general = results_of_both(name, users, extra_argument, eps=eps)
@@ -83,7 +83,7 @@ def test_worst_case_errors_are_equal(name, users, data):
     if users.is_exact:
         assert general == [value] * 3
     else:
-        assert general == pytest.approx([value] * 3, rel=ROUNDED)
+        assert general == pytest.approx([value] * 3, rel=ROUNDING)
 
 
 @pytest.mark.parametrize("users", COLLECTIONS.values(), ids=COLLECTIONS)
@@ -94,9 +94,9 @@ def test_the_mechanism_releases_the_same_numbers(users, data):
     sums = np.array(data.draw(several(datasets(users), 3)))
     value, general = results_of_both("opt_worst_case", sums, users, eps=eps, rng=5)
     errors, general_errors = results_of_both("opt_worst_case_mean_error", sums, users, eps=eps)
-    for beyond_value, its_errors in zip(general, general_errors, strict=True):
+    for beyond_value, beyond_errors in zip(general, general_errors, strict=True):
         np.testing.assert_array_equal(beyond_value, value)
-        np.testing.assert_allclose(its_errors, errors, rtol=1e-14)
+        np.testing.assert_allclose(beyond_errors, errors, rtol=1e-14)
 
 
 @pytest.mark.parametrize("make_users", [ud.geometric_collection, ud.extreme_collection])

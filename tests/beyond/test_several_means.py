@@ -85,7 +85,7 @@ def test_influence_is_how_far_one_user_can_move_the_means(counts, upper):
 
 
 @given(counts=tables(), upper=fractions, eps=budgets())
-def test_threshold_and_error_are_the_best_of_all(counts, upper, eps):
+def test_threshold_and_error_are_the_best_of_all_candidates(counts, upper, eps):
     G, a = counts.shape[1], beyond.influence(counts, upper).tolist()
     candidates = [Fraction(0), *a]
     errors = [sum(max(x - T, 0) for x in a) / 2 + G * T / eps for T in candidates]
@@ -162,15 +162,15 @@ def test_dividing_the_budget_equally_is_never_better(counts, upper, eps):
     assert divided == sum(ud.optimal_error(users, eps / G) for users in groups)
 
 
-def test_dividing_costs_nothing_if_the_same_users_lead_in_every_group():
+def test_dividing_costs_nothing_if_the_same_users_are_heaviest_in_every_group():
     counts = [[6, 2, 4], [3, 1, 2], [3, 1, 2]]
     for eps in (Fraction(1), Fraction(5), Fraction(40)):
         together = beyond.error_of_several_means(counts, Fraction(1), eps)
         assert beyond.error_of_divided_budget(counts, Fraction(1), eps) == together
     regional = [[9, 1], [1, 9], *[[1, 1]] * 8]
-    for eps, costs in ((2, False), (4, True)):  # two users, and one
+    for eps, is_worse in ((2, False), (4, True)):  # the ranks are 2 and 1
         together = beyond.error_of_several_means(regional, Fraction(1), eps)
-        assert (beyond.error_of_divided_budget(regional, Fraction(1), eps) > together) == costs
+        assert (beyond.error_of_divided_budget(regional, Fraction(1), eps) > together) == is_worse
 
 
 def test_dividing_unequally_can_be_better_for_groups_of_different_size():
@@ -196,7 +196,7 @@ def test_intervals_of_all_groups_shrink_by_a_common_factor_about_the_middle(eps)
     assert scale == pytest.approx(T / (10 * eps), rel=1e-12)
 
 
-def test_noise_of_the_groups_is_independent_and_the_error_is_at_most_the_guarantee():
+def test_noise_of_the_groups_is_uncorrelated_and_the_error_is_at_most_the_guarantee():
     counts, eps = [[4, 1], [1, 3], [1, 1]], 4
     sums = np.broadcast_to(np.multiply(counts, 1.0), (50_000, 3, 2))
     released = beyond.opt_several_means(sums, counts, 1, eps, rng=6)
@@ -211,17 +211,18 @@ def test_noise_of_the_groups_is_independent_and_the_error_is_at_most_the_guarant
 
 def test_users_without_samples_change_nothing():
     counts, sums = [[4, 1], [1, 3]], [[2.0, 1], [0, 3]]
-    more, none = [*counts, [0, 0]], [*sums, [0, 0]]
+    extended_counts, extended_sums = [*counts, [0, 0]], [*sums, [0, 0]]
     for eps in (3, 5):
-        with_users, without_users = (
-            beyond.opt_several_means(x, c, 1, eps, rng=1) for x, c in ((sums, counts), (none, more))
+        original, extended = (
+            beyond.opt_several_means(x, c, 1, eps, rng=1)
+            for x, c in ((sums, counts), (extended_sums, extended_counts))
         )
-        np.testing.assert_allclose(with_users, without_users, rtol=1e-12)
-    assert beyond.influence(more, 1)[2] == 0
+        np.testing.assert_allclose(original, extended, rtol=1e-12)
+    assert beyond.influence(extended_counts, 1)[2] == 0
 
 
 @pytest.mark.slow
-def test_a_million_users():
+def test_means_of_a_million_users_have_less_than_twice_the_guaranteed_error():
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 9, (10**6, 3))
     sums = rng.random(counts.shape) * counts * 65

@@ -27,7 +27,7 @@ EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=65)
 GEOMETRIC = ud.geometric_collection(M=6, upper=65)
 
 
-def unsplit(users, budget):
+def unsplit_error(users, budget):
     return beyond.projected_error(users, beyond.threshold(users, budget, "l1"), budget)
 
 
@@ -80,7 +80,7 @@ def test_the_guarantee_is_the_weighted_sum_of_the_parts(noise, eps):
         assert [part.error for part in split.parts] == errors
         shares = [float(part.share) for part in split.parts]
         assert split.error == pytest.approx(np.dot(shares, errors), rel=1e-12)
-        assert split.error <= unsplit(users, LAWS[noise](eps))
+        assert split.error <= unsplit_error(users, LAWS[noise](eps))
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.5, 1, 2, 3])
@@ -92,7 +92,7 @@ def test_users_are_not_split_if_that_saves_nothing(eps):
         ((users_of_part, S, share, stated),) = split.parts
         assert (users_of_part, share, stated) == (users, 1, split.error)
         assert (stated, S) == (pytest.approx(error, rel=1e-12), pytest.approx(width, rel=1e-9))
-        assert split.error <= unsplit(users, eps)
+        assert split.error <= unsplit_error(users, eps)
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_the_best_of_all_splits_is_found():
         assert beyond.best_split(users, eps).error == pytest.approx(min(errors), rel=1e-12)
 
 
-def test_savings_of_the_search_for_a_width():
+def test_the_search_for_a_width_lowers_the_error_as_stated():
     """Errors at the l1 threshold and at the best listed width, in units of U."""
     expected = {
         ((4, 2, 1), 0.25): (0.434, 0.390),
@@ -123,7 +123,7 @@ def test_savings_of_the_search_for_a_width():
     }
     for (counts, eps), errors in expected.items():
         users = ud.Contributions(counts, 65)
-        computed = unsplit(users, eps) / 65, beyond.best_split(users, eps).error / 65
+        computed = unsplit_error(users, eps) / 65, beyond.best_split(users, eps).error / 65
         assert computed == pytest.approx(errors, abs=5.1e-4)
 
 
@@ -159,11 +159,11 @@ def test_widths_with_noise_beyond_the_range_of_floats_are_skipped():
             assert error == pytest.approx(0.5, abs=1e-6)
 
 
-def test_savings_of_a_split():
+def test_a_split_saves_the_percentages_stated():
     """In per cent; 0 means that users are not split."""
     savings = {
         (name, eps, noise): 1
-        - beyond.best_split(users, LAWS[noise](eps)).error / unsplit(users, LAWS[noise](eps))
+        - beyond.best_split(users, LAWS[noise](eps)).error / unsplit_error(users, LAWS[noise](eps))
         for name, users in {"one": ONE_HEAVY, "ten": TEN_HEAVY, "extreme": EXTREME}.items()
         for eps in (0.5, 1, 2, 3)
         for noise in ("laplace", "staircase")
@@ -182,11 +182,11 @@ def test_savings_of_a_split():
     assert savings["ten", 3, "laplace"] == 0
 
 
-def test_a_law_can_replace_the_budget_of_a_split():
+def test_a_split_with_gaussian_noise_saves_too():
     law = beyond.GaussianNoise.zcdp(0.5)
     split = beyond.best_split(ONE_HEAVY, law)
     assert split.heavy_from == 100
-    assert split.error < unsplit(ONE_HEAVY, law)
+    assert split.error < unsplit_error(ONE_HEAVY, law)
 
 
 @pytest.mark.slow
@@ -196,10 +196,10 @@ def test_splits_are_tried_below_the_16_largest_counts_with_at_most_1000_heavy_us
     assert (
         beyond.best_split(ud.Contributions([100] * 1000 + [1] * 100_000, 1), 0.01).heavy_from == 100
     )
-    stairs = ud.Contributions([*range(1000, 1016), *[1] * 50_000], upper=1)
-    assert beyond.best_split(stairs, 0.2).heavy_from == 1000
-    taller = ud.Contributions([*range(1000, 1017), *[1] * 50_000], upper=1)
-    assert beyond.best_split(taller, 0.2).heavy_from != 1000
+    sixteen_counts = ud.Contributions([*range(1000, 1016), *[1] * 50_000], upper=1)
+    assert beyond.best_split(sixteen_counts, 0.2).heavy_from == 1000
+    seventeen_counts = ud.Contributions([*range(1000, 1017), *[1] * 50_000], upper=1)
+    assert beyond.best_split(seventeen_counts, 0.2).heavy_from != 1000
 
 
 # 3. No dataset has a larger error
@@ -226,15 +226,15 @@ def atoms(part, at_top, eps, steps=600):
 
 @pytest.mark.parametrize("eps", [1, 2, 3])
 def test_no_dataset_has_an_error_above_the_guarantee(eps):
-    """By convolution of both parts' errors, on all datasets with the heaviest users at U."""
+    """By convolution of both parts' errors, for datasets with the heaviest users of a part at U."""
     users = ud.Contributions([20, 1, 1, 1, 1, 1], upper=1)
     split = beyond.best_split(users, eps)
     assert split.heavy_from == 20
     heavy, others = split.parts
     worst = 0.0
-    for tops in product(range(2), range(6)):
-        x, p = atoms(heavy, tops[0], eps)
-        y, q = atoms(others, tops[1], eps)
+    for n_at_top in product(range(2), range(6)):
+        x, p = atoms(heavy, n_at_top[0], eps)
+        y, q = atoms(others, n_at_top[1], eps)
         errors = abs(float(heavy.share) * x[:, None] + float(others.share) * y)
         worst = max(worst, float(p @ errors @ q))
     assert 0.8 * split.error < worst <= split.error * (1 + 1e-3)
@@ -271,6 +271,6 @@ def test_the_page_states_the_settings_of_the_search_for_a_width():
     (words,) = [text for text in texts if "(sec-projection-width)=" in text]
     words = words[words.index("(sec-projection-width)=") :]
     assert f"{search._EQUAL_SHARES.size} equally spaced widths" in words
-    assert f"$q={search._LADDER_STEP}$" in words
+    assert f"$q={search._WIDTH_RATIO}$" in words
     assert f"${search._WIDEST_NOISE}\\,U$" in words
     assert rf"\frac1{{{round(1 / search._SMALLEST_SHARE_OF_MEAN)}}}" in words

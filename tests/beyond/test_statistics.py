@@ -167,7 +167,7 @@ PROTECTED = [(1, 1, 4), (1, 3, 9), (1, 4, 12), (2, 1, 6), (2, 3, 7), (2, 4, 8), 
 def test_modulus_of_protected_counts_is_the_largest_change_over_paths(
     max_count, least_total, most_total
 ):
-    """No path exceeds 2 ceil(n0/m) steps, in which all users are replaced by others."""
+    """Longer paths change no more: 2 ceil(n0/m) steps can replace all users."""
     means, distances = protected_datasets(max_count, least_total, most_total)
     modulus = beyond.modulus_of_protected_mean(max_count, least_total, Fraction(1))
     n_max = modulus.values.size - 1
@@ -176,7 +176,7 @@ def test_modulus_of_protected_counts_is_the_largest_change_over_paths(
 
 
 @given(m=st.integers(1, 9), n0=st.integers(1, 60), upper=fractions, n=st.integers(1, 40))
-def test_protected_counts_in_closed_form(m, n0, upper, n):
+def test_modulus_and_error_of_protected_counts_agree_with_their_closed_forms(m, n0, upper, n):
     modulus = beyond.modulus_of_protected_mean(m, n0, upper)
     if n * m <= n0:
         assert modulus(n) == upper * n * m / (n0 + n * m)
@@ -264,7 +264,7 @@ def test_modulus_of_the_mean_gives_the_results_of_userdp_exactly():
         users = ud.Contributions(rng.integers(1, 6, rng.integers(1, 9)), upper)
         modulus = beyond.modulus_of_mean(users)
         eps = Fraction(*rng.integers(1, 40, 2).tolist())
-        if rng.random() < 0.5:  # a corner
+        if rng.random() < 0.5:  # a corner of the majorant
             eps = Fraction(2, int(rng.integers(1, 10)))
         laws = beyond.GaussianNoise(float(eps)), beyond.StaircaseNoise(eps)
         for budget in (eps, float(eps), *laws):
@@ -281,7 +281,7 @@ def test_modulus_of_the_mean_gives_the_results_of_userdp_exactly():
 
 
 @given(users=collections(), eps=budgets())
-def test_the_chain_of_the_mean_is_among_the_bounds_of_the_book(users, eps):
+def test_the_lower_bound_of_the_modulus_is_the_chain_and_at_most_minimax_lower_bound(users, eps):
     modulus = beyond.modulus_of_mean(users)
     e, n = float(eps), np.arange(users.n_users + 1)
     chain = max(modulus.values.astype(float) / (1 + cosh(e) + n * sinh(e)))
@@ -310,7 +310,7 @@ def paths():
 
 
 @pytest.mark.slow
-def test_no_mechanism_has_an_error_below_the_bound_on_paths():
+def test_no_private_mechanism_has_an_error_below_the_bound_on_paths():
     for values in paths():
         distances = abs(np.subtract.outer(*[np.arange(values.size)] * 2))
         modulus = modulus_on(values, distances)
@@ -326,7 +326,7 @@ def test_no_mechanism_has_an_error_below_the_bound_on_paths():
 
 @pytest.mark.slow
 @on_small_graphs
-def test_no_mechanism_has_an_error_below_the_bound_on_graphs(distances, values):
+def test_no_private_mechanism_has_an_error_below_the_bound_on_graphs(distances, values):
     modulus = modulus_on(values, distances)
     for eps in (0.2, 1.0, 2.0):
         smallest = programs.least_risk(values, distances == 1, eps)
@@ -359,8 +359,8 @@ def test_factor_of_every_statistic_is_that_of_a_line_above_the_modulus():
         line = 1 + cosh(eps) + 2 / eps * sinh(eps)
         assert beyond.factor_of_every_statistic(eps) == pytest.approx(line / 2, rel=1e-12)
     for eps in (2.0, 3.0, 7.5):
-        one_person = beyond.Modulus([0, 1]).optimality_factor(eps)
-        assert beyond.factor_of_every_statistic(eps) == pytest.approx(one_person, rel=1e-12)
+        one_user = beyond.Modulus([0, 1]).optimality_factor(eps)
+        assert beyond.factor_of_every_statistic(eps) == pytest.approx(one_user, rel=1e-12)
     grid = np.concatenate([np.geomspace(1e-9, 0.05, 300), np.linspace(0.05, 8, 2000)])
     factors = np.array([beyond.factor_of_every_statistic(eps) for eps in grid.tolist()])
     assert (np.diff(factors) >= -1e-12).all()
@@ -370,7 +370,7 @@ def test_factor_of_every_statistic_is_that_of_a_line_above_the_modulus():
     assert beyond.factor_of_every_statistic(1e300) == np.inf
 
 
-def test_a_constant_statistic_and_extreme_budgets():
+def test_a_constant_statistic_has_error_zero_and_factors_have_limits_at_extreme_budgets():
     constant = beyond.Modulus([0.0, 0.0])
     assert constant.optimal_error(1) == constant.lower_bound(1) == constant.smallest_bias(0) == 0
     assert constant.optimality_factor(1) == 1
@@ -394,9 +394,9 @@ def chord(values, x):
 @given(data=st.data())
 def test_the_majorant_is_the_highest_chord(data):
     n = data.draw(st.integers(0, 7))
-    shares = st.fractions(0, 1, max_denominator=5) | st.just(Fraction(0))
-    steps = [Fraction(0), *data.draw(several(shares, n))]
-    values = np.cumsum(steps).tolist()
+    increments = st.fractions(0, 1, max_denominator=5) | st.just(Fraction(0))
+    increases = [Fraction(0), *data.draw(several(increments, n))]
+    values = np.cumsum(increases).tolist()
     modulus, floats = beyond.Modulus(values), beyond.Modulus([float(value) for value in values])
     for x in [*map(Fraction, range(n + 2)), data.draw(st.fractions(0, n + 1))]:
         assert modulus.majorant(x) == chord(values, x)
@@ -461,20 +461,20 @@ def test_no_three_corners_lie_on_one_line():
 
 def test_a_budget_just_beyond_a_corner_uses_the_next_piece():
     """Just beyond a corner, 2/eps lies on the next piece, although it rounds to the corner."""
-    modulus, beyond_it = beyond.Modulus([0, 4, 6]), 1 + Fraction(1, 10**30)
-    assert modulus.majorant(beyond_it) == 4 + 2 * (beyond_it - 1)
-    assert modulus.optimal_sensitivity(2 / beyond_it) == 2
+    modulus, just_beyond = beyond.Modulus([0, 4, 6]), 1 + Fraction(1, 10**30)
+    assert modulus.majorant(just_beyond) == 4 + 2 * (just_beyond - 1)
+    assert modulus.optimal_sensitivity(2 / just_beyond) == 2
 
 
 @pytest.mark.slow
-def test_a_million_users():
+def test_corners_of_a_million_users_give_the_same_error_as_the_search():
     rng = np.random.default_rng(2)
     users = ud.Contributions(rng.integers(1, 100, 10**6), 65)
     for modulus in (beyond.modulus_of_mean(users), beyond.modulus_of_variance(users)):
-        again = beyond.Modulus(modulus.values)
+        search = beyond.Modulus(modulus.values)
         root = beyond.Modulus(np.sqrt(modulus.values))
         for eps in (1e-5, 1e-3, 1):
-            assert again.optimal_error(eps) == pytest.approx(modulus.optimal_error(eps), rel=1e-12)
+            assert search.optimal_error(eps) == pytest.approx(modulus.optimal_error(eps), rel=1e-12)
             assert root.optimal_error(eps) > 0
     expected = float(ud.optimal_error(users, 1e-4))
     assert beyond.modulus_of_mean(users).optimal_error(1e-4) == pytest.approx(expected, rel=1e-13)

@@ -52,7 +52,7 @@ def test_private_threshold_is_akmv_by_default(users, data):
     assert rule.mean_error(sums, users, eps) == pytest.approx(expected, rel=1e-9)
 
 
-def test_shares_of_akmv_are_those_of_private_threshold():
+def test_akmv_with_other_shares_has_the_mean_error_of_private_threshold():
     for users, share in product((GEOMETRIC, EXTREME), (0.05, 0.1, 0.9)):
         sums = ud.uniform_sums(users, 5, rng=1)
         for eps in (0.1, 2 / 7, 1, 5):
@@ -70,7 +70,7 @@ def by_definition(rule, sums, users, eps, error):
     lowest = U * users.counts.min() / 4 if rule.measure == "logarithmic" else 0.0
     k = min(math.ceil((2 if rule.centred else 1) / ((1 - p) * eps) - 1e-9), users.n_users)
 
-    def at(t):
+    def error_at(t):
         if rule.centred:
             bias = (centred - centred.clip(-t, t)).sum() / 2
         else:
@@ -86,7 +86,7 @@ def by_definition(rule, sums, users, eps, error):
     inner_points = edges[:-1] + np.diff(edges) * 1e-13
     pieces = list(zip(inner_points, edges[1:], strict=True))
     mass = sum(oracle.integral(density, pair) for pair in pieces)
-    total = sum(oracle.integral(lambda t: density(t) * at(t), pair) for pair in pieces)
+    total = sum(oracle.integral(lambda t: density(t) * error_at(t), pair) for pair in pieces)
     return total / mass
 
 
@@ -104,7 +104,7 @@ def test_errors_are_integrals_over_the_density_of_the_threshold(rule, seed):
 
 
 @pytest.mark.parametrize("rule", RULES_OF_A_TENTH.values(), ids=RULES_OF_A_TENTH)
-def test_mean_error_is_that_of_the_release(rule):
+def test_computed_mean_error_agrees_with_simulation(rule):
     sums = ud.uniform_sums(GEOMETRIC, 1, rng=2)
     releases = rule.release(np.repeat(sums, 40_000, axis=0), GEOMETRIC, 1, rng=3)
     errors = abs(releases - sums.sum() / GEOMETRIC.total)
@@ -125,12 +125,12 @@ def test_draws_follow_the_density(rule):
     def density(t):
         return np.exp(rule.log_density([t], sums, users, 1.5)[0])
 
-    chance = 0.0
+    mass = 0.0
     for low, high in pairwise(cuts):
-        chance += oracle.integral(density, [low * (1 + 1e-13), high])
-        share = np.mean(high >= T)
-        assert abs(share - chance) < 5 * math.sqrt(chance * (1 - chance) / 20_000) + 1e-9
-    assert chance == pytest.approx(1, rel=1e-9)
+        mass += oracle.integral(density, [low * (1 + 1e-13), high])
+        frequency = np.mean(high >= T)
+        assert abs(frequency - mass) < 5 * math.sqrt(mass * (1 - mass) / 20_000) + 1e-9
+    assert mass == pytest.approx(1, rel=1e-9)
     assert rule.log_density([lowest - 1e-9, 10.001], sums, users, 1.5).tolist() == [-np.inf] * 2
 
 
@@ -174,7 +174,7 @@ def test_the_whole_budget_is_spent(rule):
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-def test_the_threshold_alone_spends_its_share(rule):
+def test_the_threshold_alone_spends_at_most_its_share(rule):
     """Densities of T on neighbours, at the ends of all common cells and in between."""
     eps, largest = 3, 0
     for users, first, second in privacy_loss.hard_pairs(200, rng=8):
@@ -246,14 +246,14 @@ def test_if_all_samples_are_u_no_threshold_has_a_smaller_error(users, share, p, 
     t, best = share * users.upper * users.max_count, ud.optimal_error(users, eps)
     capped, centred = PrivateThreshold(p), PrivateThreshold(p, centred=True)
     half = Fraction(1, 2)
-    for rule, lost, rank in ((capped, 1, 2 * (1 - p) * eps), (centred, half, (1 - p) * eps)):
+    for rule, factor, budget in ((capped, 1, 2 * (1 - p) * eps), (centred, half, (1 - p) * eps)):
 
-        def error(t, lost=lost):
-            return (lost * users.surplus(t).sum() + t / ((1 - p) * eps)) / users.total
+        def error(t, factor=factor):
+            return (factor * users.surplus(t).sum() + t / ((1 - p) * eps)) / users.total
 
         smallest = rule.smallest_error(users, eps)
         assert error(t) >= smallest
-        assert error(ud.threshold(users, rank)) == smallest
+        assert error(ud.threshold(users, budget)) == smallest
         assert rule.error(users.largest_sums, users, eps) >= float(smallest) * (1 - 1e-9)
     assert centred.smallest_error(users, eps) >= best
     assert centred.smallest_error(users, eps) <= best / (1 - p)
@@ -312,9 +312,9 @@ def test_between_two_other_sums_the_error_is_largest_at_an_end(rule, eps):
         x = rng.random(4) * users.largest_sums
         others = np.sort(np.unique([rule._lowest(users), *x[1:], 6.0]))
         for low, high in pairwise(others):
-            datasets = np.tile(x, (31, 1))
-            datasets[:, 0] = np.linspace(low, high, 31)
-            sums = (users.largest_sums + datasets) / 2 if rule.centred else datasets
+            distances = np.tile(x, (31, 1))
+            distances[:, 0] = np.linspace(low, high, 31)
+            sums = (users.largest_sums + distances) / 2 if rule.centred else distances
             errors = rule.error(sums, users, eps)
             assert errors.max() <= max(errors[0], errors[-1]) * (1 + 1e-12)
 

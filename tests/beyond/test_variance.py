@@ -34,7 +34,7 @@ def moments(datasets):
 
 
 def least_capped(users, cap):
-    """The least over all sets of users; users in the set count in full, all others as the cap."""
+    """The smallest over all sets of users, over N; users outside the set count as the cap each."""
     L, candidates = len(users), []
     for chosen in product([False, True], repeat=L):
         samples = [x for x, uncapped in zip(users, chosen, strict=True) if uncapped]
@@ -52,9 +52,9 @@ LEVELS = st.sampled_from([Fraction(k, 8) for k in range(9)])
 def samples_of_users(draw):
     """Few users with few samples: arbitrary, at the ends, all equal, or equal for each user."""
     counts = draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
-    of_one = draw(LEVELS)
+    level = draw(LEVELS)
     kind = draw(
-        st.sampled_from([LEVELS, st.sampled_from([Fraction(0), Fraction(1)]), st.just(of_one)])
+        st.sampled_from([LEVELS, st.sampled_from([Fraction(0), Fraction(1)]), st.just(level)])
     )
     users = [[draw(kind) for _ in range(m)] for m in counts]
     return [[x[0]] * len(x) for x in users] if draw(st.booleans()) else users
@@ -89,9 +89,8 @@ def test_capped_variance_agrees_with_a_fine_grid_of_centres():
             grid = np.minimum(terms, S).sum(axis=1).min() / m.sum()
             variance = beyond.capped_variance(sums, squares, ud.Contributions(m, 1), S)
             assert variance <= grid + 1e-13
-            assert (
-                variance >= grid - 1e-7 * m.sum() * L
-            )  # a parabola between two centres of the grid
+            # Between two centres of the grid, the sum falls at most as a parabola does.
+            assert variance >= grid - 1e-7 * m.sum() * L
 
 
 @pytest.mark.parametrize("largest", [10**6, 10**12])
@@ -163,8 +162,8 @@ def test_no_estimator_has_a_smaller_error(counts):
     ],
     ids=["geometric", "extreme"],
 )
-def test_errors_on_the_collections_of_the_paper(users, optimal, laplace, constant):
-    """With those of Laplace noise for the whole variance and of a constant, in (km/h)^2."""
+def test_errors_on_the_papers_collections_have_the_values_stated(users, optimal, laplace, constant):
+    """Optimal errors, those of Laplace noise without a cap, and that of a constant, in (km/h)^2."""
     modulus = beyond.modulus_of_variance(users)
     for eps, error in zip((0.25, 0.5, 1), optimal, strict=True):
         assert error is None or round(modulus.optimal_error(eps)) == error
@@ -200,7 +199,7 @@ def test_cap_is_n_times_the_optimal_sensitivity(users, eps):
         assert beyond.variance_cap(floats, budget) == pytest.approx(float(S), rel=1e-14)
     bias = modulus.smallest_bias(beyond.variance_cap(users, eps) / users.total)
     law = beyond.LaplaceNoise(eps)
-    error = bias + beyond.variance_cap(users, eps) / users.total * law.mean_size
+    error = bias + beyond.variance_cap(users, eps) / users.total * law.mean_abs
     assert error == modulus.optimal_error(eps)
 
 
@@ -221,14 +220,14 @@ def test_a_release_is_capped_variance_plus_bias_with_noise_for_the_cap(eps):
 
 
 @pytest.mark.parametrize("law", LAWS.values())
-def test_the_noise_of_a_release_is_the_law_given(law):
+def test_the_noise_of_a_release_has_the_mean_absolute_value_of_the_given_law(law):
     noise = law(1.5)
     S = beyond.variance_cap(USERS, noise)
     copies = np.broadcast_to(SUMS, (40_000, 6)), np.broadcast_to(SQUARES, (40_000, 6))
     bias = beyond.modulus_of_variance(USERS).smallest_bias(S / 14)
     expected = beyond.capped_variance(SUMS, SQUARES, USERS, S) + bias
     errors = abs(beyond.opt_variance(*copies, USERS, noise, rng=3) - expected)
-    assert abs(errors.mean() - S / 14 * float(noise.mean_size)) < 5 * errors.std() / 200
+    assert abs(errors.mean() - S / 14 * float(noise.mean_abs)) < 5 * errors.std() / 200
 
 
 def test_datasets_in_a_batch_give_the_same_results_as_alone_and_are_not_changed():
@@ -254,7 +253,7 @@ def test_rounded_moments_are_accepted():
 
 
 @pytest.mark.slow
-def test_a_million_users():
+def test_the_capped_variance_of_a_million_users_agrees_with_a_grid_of_centres():
     rng = np.random.default_rng(2)
     m = rng.integers(1, 100, 10**6)
     users, means = ud.Contributions(m, 1), rng.beta(8, 12, 10**6)

@@ -4,8 +4,8 @@
 - Noise is isotropic. For a budget its length is Gamma(d, T/eps), with density proportional to
   exp(-eps |z|/T); for a Gaussian law each coordinate is normal with standard deviation sigma T.
 - T is the ceil(2w)-th largest U m_l, where w is the mean length of noise for sensitivity 1, and the
-  worst-case error is U/(2N) H(2w). For a budget w = d/eps: the scalar problem at eps/d
-  (cor-ball-error). For a Gaussian law w = sigma E chi_d (cor-gaussian-ball).
+  worst-case error is U/(2N) H(2w). For a budget, w = d/eps: this is the scalar problem at
+  eps/d (cor-ball-error). For a Gaussian law, w = sigma E chi_d (cor-gaussian-ball).
 - The mean error on a dataset is the mean length of bias plus noise (lem-mean-length), at most the
   worst-case error; in one dimension it is `clipped_mean_error`.
 - Very short and very long vectors are handled, and results do not depend on the unit.
@@ -27,10 +27,10 @@ import userdp as ud
 from userdp import beyond
 from userdp.beyond.vectors import _gamma_distance, _gaussian_distance
 
-EVERY_LENGTH = pytest.mark.parametrize("d", [1, 2, 3, 6])
+every_dimension = pytest.mark.parametrize("d", [1, 2, 3, 6])
 
 
-@EVERY_LENGTH
+@every_dimension
 def test_clipping_limits_lengths_and_keeps_directions(d):
     rng = np.random.default_rng(d)
     vectors = rng.normal(size=(500, d)) * rng.exponential(size=(500, 1))
@@ -88,11 +88,11 @@ def test_the_mean_is_clipped_at_half_of_the_threshold_and_its_noise_scaled_to_it
     np.testing.assert_allclose(release, expected, rtol=1e-9, atol=1e-9, err_msg=message)
 
 
-def rejected(rows, law):
+def n_rejected(rows, law):
     return sum(stats.kstest(row, law).pvalue < 0.05 for row in rows)
 
 
-@EVERY_LENGTH
+@every_dimension
 def test_noise_in_a_ball_has_gamma_length_and_uniform_direction(d):
     """With sums of 0 the release is pure noise: of scale 3, at the threshold 6 and eps = 2d."""
     user, zeros = ud.Contributions([1], upper=6), np.zeros((40, 5000, 1, d))
@@ -100,8 +100,8 @@ def test_noise_in_a_ball_has_gamma_length_and_uniform_direction(d):
     assert z.shape == (40, 5000, d)
     length, law = np.linalg.norm(z, axis=-1), stats.gamma(d, scale=3).cdf
     assert abs(length.mean() - 3 * d) < 5 * length.std() / length.size**0.5
-    assert rejected(length, law) < 9
-    assert rejected(1.1 * length, law) > 30
+    assert n_rejected(length, law) < 9
+    assert n_rejected(1.1 * length, law) > 30
     direction = z / length[..., None]
     assert np.abs(direction.mean(axis=(0, 1))).max() < 5 / z[..., 0].size ** 0.5
     np.testing.assert_allclose((direction**2).mean(axis=(0, 1)), 1 / d, atol=0.01)
@@ -118,7 +118,7 @@ def test_mean_error_in_one_dimension_is_that_of_clipped_mean():
 
 
 @pytest.mark.parametrize("eps", [2, beyond.GaussianNoise(0.7)])
-def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
+def test_computed_mean_error_agrees_with_simulation_and_is_at_most_the_guarantee(eps):
     users, rng = ud.Contributions([5, 3, 1, 1], upper=2), np.random.default_rng(3)
     vectors = users.counts[:, None] * np.array([0.6, 0.0, 0.8])
     sums = np.array([vectors, vectors * rng.uniform(-1, 1, (4, 1)), np.zeros((4, 3))])
@@ -136,7 +136,7 @@ def test_mean_error_is_that_of_releases_and_at_most_the_guarantee(eps):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 20, 150, 1000])
 @pytest.mark.parametrize("bias", [1e-3, 0.4, 1, 6, 10, 30])
-def test_mean_length_of_bias_and_gaussian_noise(d, bias):
+def test_mean_length_of_bias_plus_gaussian_noise_is_that_of_a_mixture_of_chi_laws(d, bias):
     """The squared length is chi^2 with d + 2J degrees of freedom, J Poisson. (At d=150, bias=10,
     scipy's confluent hypergeometric function overflows.)"""
     x = bias**2 / 2
@@ -148,7 +148,7 @@ def test_mean_length_of_bias_and_gaussian_noise(d, bias):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 20, 150])
 @pytest.mark.parametrize("bias", [0, 1e-3, 0.4, 1, 6, 150])
-def test_mean_length_of_bias_and_pure_noise(d, bias):
+def test_mean_length_of_bias_plus_pure_noise_is_that_of_a_mixture_of_gaussian_laws(d, bias):
     """The noise is Gaussian with a random variance: twice a Gamma variable of shape (d+1)/2."""
     shape = (d + 1) / 2
 
@@ -176,7 +176,7 @@ def test_in_many_dimensions_noise_adds_to_a_large_bias():
         assert mean_length > 1e5 + 0.3 * noise**2 / 1e5
 
 
-# Lengths near the ends of floats.
+# Lengths near the ends of the range of floats.
 @pytest.mark.parametrize(
     ("vector", "radius", "expected"),
     [

@@ -7,7 +7,7 @@
   (the curve of Figure 1); `akmv_mean_error` is E|error|, with the noise integrated out as well.
 - On the dataset of Figure 1, all samples at U, `akmv_error` is at least twice the optimum of
   Theorem III.1.
-- Yet AKMV wins on the smallest possible dataset: the abstract's "uniformly" does not hold.
+- Yet AKMV wins on a dataset of one sample: the abstract's "uniformly" does not hold.
 """
 
 import math
@@ -28,7 +28,7 @@ from userdp.akmv import _scaled_e3
 @given(
     st.lists(st.integers(0, 4), min_size=1, max_size=6), st.integers(1, 8), st.sampled_from(BUDGETS)
 )
-def test_density_by_definition(quarters, rank, eps):
+def test_density_and_cells_agree_with_the_definition(quarters, rank, eps):
     """A sum equal to the threshold counts as reaching it; outside the bounds the density is 0."""
     users = ud.Contributions([3] * len(quarters), 1)
     sums = np.array(quarters) * 0.75
@@ -51,10 +51,10 @@ def test_density_by_definition(quarters, rank, eps):
 
 
 def by_quadrature(error, sums, users, eps):
-    def at(t):
+    def error_at(t):
         return error(sum(max(s - t, 0) for s in sums), 2 * t / eps) / users.total
 
-    return oracle.akmv_by_quadrature(at, sums, users.counts, users.upper, eps)
+    return oracle.akmv_by_quadrature(error_at, sums, users.counts, users.upper, eps)
 
 
 def mean_error(*problem):
@@ -90,7 +90,7 @@ def test_extreme_budgets_and_empty_cells_give_a_finite_law(eps):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_quadrature_of_the_definition(seed):
+def test_akmv_error_agrees_with_quadrature_of_its_definition(seed):
     problem = random_problem(seed)
     expected = by_quadrature(lambda d, s: d + s, *problem)
     assert ud.akmv_error(*problem) == pytest.approx(expected, rel=1e-9)
@@ -106,14 +106,15 @@ def test_simulation_agrees_within_six_standard_errors(users, eps):
     assert estimate.standard_error <= 0.05 * exact
 
 
-def test_standard_error_is_that_of_the_mean():
+def test_the_standard_error_is_the_standard_deviation_of_simulated_means():
     users = ud.Contributions([4, 1], 1)
     runs = [ud.simulate_akmv_error([4.0, 1.0], users, 1, 400, rng=seed) for seed in range(400)]
     means, claimed = zip(*runs, strict=True)
-    assert np.std(means, ddof=1) == pytest.approx(np.mean(claimed), rel=0.2)  # about 3.5 % apart
+    # The standard deviation of 400 means has a relative standard error of about 3.5 %.
+    assert np.std(means, ddof=1) == pytest.approx(np.mean(claimed), rel=0.2)
 
 
-def test_values_in_five_small_examples():
+def test_akmv_error_has_the_values_stated_in_five_small_examples():
     for counts, sums, eps, expected in [
         ([4, 1], [4, 1], "0.1", 8.38962),
         ([4, 1], [4, 0], "0.1", 8.40000),  # all samples at U is not the worst dataset
@@ -126,7 +127,7 @@ def test_values_in_five_small_examples():
 
 
 @given(users=collections(), data=st.data())
-def test_at_least_twice_the_optimum_on_the_dataset_of_figure_1(users, data):
+def test_akmv_has_at_least_twice_the_optimal_error_on_the_dataset_of_figure_1(users, data):
     eps = data.draw(budgets(users.n_users))
     error = ud.akmv_error(users.largest_sums, users, eps)
     assert error >= 2 * float(ud.optimal_error(users, eps)) * (1 - 1e-12)
@@ -140,7 +141,7 @@ def test_any_threshold_costs_twice_phi_on_the_dataset_of_figure_1(users, share, 
 
 
 @pytest.mark.parametrize("x", [0, 1e-8, 0.3, 1, 1.999, 2, 2.5, 30, 100, 400, 699, 800, 1e4, 1e8])
-def test_scaled_exponential_integral(x):
+def test_the_scaled_exponential_integral_agrees_with_scipy_and_a_continued_fraction(x):
     """For large x the unscaled integral underflows, so compare with a continued fraction."""
     asymptotic = 1 / (x + 3 - 3 / (x + 5 - 8 / (x + 7)))
     expected, rel = (special.expn(3, x) * math.exp(x), 1e-13) if x < 700 else (asymptotic, 1e-12)
@@ -161,11 +162,11 @@ def test_akmv_mean_error_keeps_its_digits_in_narrow_cells(gap):
     """Sums very close to each other and to U m*: T falls into cells where differences cancel."""
     users = ud.Contributions([1] * 60, 1)
     sums = 1 - gap * np.arange(1, 61) / 60
-    exact = ud.akmv_mean_error(sums, users, 4)
-    assert exact == pytest.approx(mean_error(sums, users, 4), rel=1e-9)
+    computed = ud.akmv_mean_error(sums, users, 4)
+    assert computed == pytest.approx(mean_error(sums, users, 4), rel=1e-9)
 
 
-def test_smallest_dataset_on_which_akmv_wins():
+def test_akmv_wins_on_a_dataset_of_one_sample():
     """One user, one sample at a tenth of the bound, eps = 10: the abstract's `uniformly` fails."""
     problem = [0.1], ud.Contributions([1], 1), 10
     akmv = ud.akmv_mean_error(*problem)
@@ -179,7 +180,9 @@ def test_smallest_dataset_on_which_akmv_wins():
 @pytest.mark.parametrize(
     ("share", "eps"), [(0.8, 10), (0.8, 1), (0.8, 0.4), (0.55, 0.15), (0.999, 1), (0.5, 0.1)]
 )
-def test_mean_error_in_cells_where_the_bias_outgrows_the_noise(upper, share, eps):
+def test_mean_error_agrees_with_quadrature_in_cells_where_the_bias_outgrows_the_noise(
+    upper, share, eps
+):
     """T lies below 40 equal sums; as T decreases, the bias soon outgrows the noise."""
     users = ud.Contributions([1] * 50, upper)
     high, low = 1.0 * upper, share * upper
@@ -209,7 +212,7 @@ def test_sums_next_to_zero_have_the_error_of_zero_sums():
         (Fraction(2, 7) - Fraction(1, 10**13), (3 / 4, 1 / 2), 0, 8),
     ],
 )
-def test_rank_and_shares_of_akmv_are_those_of_its_law(eps, shares, below, rank):
+def test_akmv_with_other_ranks_and_shares_has_the_mean_error_of_its_law(eps, shares, below, rank):
     """Rank (exact for an exact budget), exponent and shares, against the law of T by cells."""
     users = ud.Contributions([5, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1], 65)
     sums, (threshold_share, noise_share) = ud.uniform_sums(users, 20, rng=4), shares

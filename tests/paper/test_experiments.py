@@ -1,14 +1,15 @@
 """Sweeps over budgets: errors averaged over random datasets (Sections IV-C and IV-D).
 
 - An average over trials estimates the mean error. Its standard error is the trials' standard
-  deviation over sqrt(n): 0 for the vanilla Laplace mechanism, whose mean error, (U m*/N)/eps, is
-  the same on all data.
+  deviation over sqrt(n).
 - `error_sweep` draws the noise, as the paper does; `mean_error_sweep` integrates it out
-  (lem-noisy-error, thm-akmv-mean-error). Both estimate the same number.
+  (lem-noisy-error, thm-akmv-mean-error), so that the standard error of the vanilla Laplace
+  mechanism is 0: its mean error, (U m*/N)/eps, is the same on all data. Both estimate the same
+  number.
 - A trial uses one dataset for all mechanisms and budgets; noise has a separate random stream for
   each block, mechanism and budget. So results are bit-identical in any order, and whatever else
   the sweep contains.
-- A Generator advances by one step, regardless of the size of the sweep.
+- A Generator advances by the same amount, regardless of the size of the sweep.
 - Every error is kept: curves and tables are computed from them. A terminal shows the progress.
 """
 
@@ -97,21 +98,21 @@ def test_simulated_and_integrated_errors_agree_up_to_standard_normal_differences
     z = []
     for users, sampler in PAPER.values():
         budgets = [0.1, 0.3, 0.8, 2]
-        exact = ud.mean_error_sweep(MEAN_ERRORS, users, budgets, sampler, 4000, rng=100)
+        integrated = ud.mean_error_sweep(MEAN_ERRORS, users, budgets, sampler, 4000, rng=100)
         for seed in range(5):
             simulated = ud.error_sweep(MECHANISMS, users, budgets, sampler, 2000, rng=seed)
             for name in MECHANISMS:
                 standard_error = np.hypot(
-                    simulated[name].standard_error, exact[name].standard_error
+                    simulated[name].standard_error, integrated[name].standard_error
                 )
-                z.extend((simulated[name].mean - exact[name].mean) / standard_error)
+                z.extend((simulated[name].mean - integrated[name].mean) / standard_error)
     z = np.array(z)
     assert np.abs(z).max() < 6
-    # 120 squares of standard normals have mean 1 with standard deviation 0.13.
+    # The mean of 120 squares of standard normals has expectation 1, standard deviation 0.13.
     assert 0.5 < np.mean(z**2) < 1.6
 
 
-def test_a_generator_advances_by_one_step_regardless_of_the_size_of_the_sweep():
+def test_a_generator_advances_by_the_same_amount_regardless_of_the_size_of_the_sweep():
     states = []
     for n_trials, budgets in [(2, [1]), (5000, [0.1, 0.2])]:
         rng = np.random.default_rng(3)
@@ -122,7 +123,7 @@ def test_a_generator_advances_by_one_step_regardless_of_the_size_of_the_sweep():
     assert states[0] != unused, "a sweep does not use the Generator that it is given"
 
 
-def bits(sweep):
+def curve_values(sweep):
     return {name: [part.tolist() for part in sweep[name]] for name in MECHANISMS}
 
 
@@ -130,7 +131,7 @@ def test_results_do_not_depend_on_the_order_or_on_other_mechanisms_and_budgets()
     common = GEOMETRIC, [0.1, 0.5, 2], ud.uniform_sums, 4000
     backwards = dict(reversed(MECHANISMS.items()))
     in_order, in_reverse = (ud.error_sweep(m, *common, rng=7) for m in (MECHANISMS, backwards))
-    assert bits(in_order) == bits(in_reverse)
+    assert curve_values(in_order) == curve_values(in_reverse)
     fewer = ud.error_sweep({"AKMV": ud.akmv}, GEOMETRIC, [2, 0.5], ud.uniform_sums, 4000, rng=7)
     np.testing.assert_array_equal(fewer["AKMV"].mean, in_order["AKMV"].mean[[2, 1]])
     np.testing.assert_allclose(fewer["AKMV"].mean, [5.52706930736, 18.9536347289], 1e-9)
@@ -152,7 +153,7 @@ def test_frame_without_pandas_says_what_to_install(monkeypatch):
         sweep.frame()
 
 
-def test_frame_has_one_row_per_trial_and_gives_the_curves():
+def test_frame_has_one_row_per_mechanism_budget_and_trial_and_gives_the_curves():
     sweep = ud.error_sweep(MECHANISMS, SMALL, [0.5, 1], ud.uniform_sums, 10, rng=0)
     frame = sweep.frame()
     assert [*frame.columns] == ["mechanism", "eps", "trial", "error"]
@@ -175,7 +176,7 @@ def test_progress_bars_get_the_number_of_steps(monkeypatch, progress_calls, run)
 
 def test_progress_appears_only_on_a_terminal_and_works_without_tqdm(monkeypatch, capsys):
     def run():
-        return bits(ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 10, rng=0))
+        return curve_values(ud.error_sweep(MECHANISMS, SMALL, [1], ud.uniform_sums, 10, rng=0))
 
     quiet = run()
     assert capsys.readouterr() == ("", "")

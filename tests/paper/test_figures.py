@@ -51,7 +51,7 @@ def test_with_jumps_adds_both_sides_of_each_jump():
 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
-def test_figure_1(name):
+def test_figure_1_agrees_with_a_recomputation(name):
     data, users = pd.read_csv(DATA / "figure-1.csv"), COLLECTIONS[name]
     part = data[data.collection == name]
     assert [*part["rank"]] == [ud.rank(eps) for eps in exact_budgets(part)]
@@ -59,14 +59,14 @@ def test_figure_1(name):
     np.testing.assert_allclose(part.opt, opt, SIX_DIGITS)
     np.testing.assert_allclose(part.akmv, akmv(users, exact_budgets(part)), SIX_DIGITS)
     assert (part.akmv >= 2 * part.opt * (1 - SIX_DIGITS)).all()
-    squares = part.dropna()
-    assert len(squares) == 25
-    assert set(squares.trials) == {10_000}
+    simulated = part.dropna()
+    assert len(simulated) == 25
+    assert set(simulated.trials) == {10_000}
     assert set(part.trials[part.akmv_simulated.isna()]) == {0}
-    slack = SIX_DIGITS * squares.akmv
-    distance = (squares.akmv_simulated - squares.akmv).abs()
-    assert (distance <= 6 * squares.standard_error + slack).all()
-    assert (squares.standard_error <= 0.01 * squares.akmv).all()
+    slack = SIX_DIGITS * simulated.akmv
+    distance = (simulated.akmv_simulated - simulated.akmv).abs()
+    assert (distance <= 6 * simulated.standard_error + slack).all()
+    assert (simulated.standard_error <= 0.01 * simulated.akmv).all()
 
 
 @pytest.mark.parametrize("figure", [1, 2, 3])
@@ -77,11 +77,11 @@ def test_each_line_of_the_figures_has_both_sides_of_each_jump(figure):
     data = data if figure == 1 else data[data.method != "simulated"]
     for line, part in data.groupby(lines):
         pairs = part[part.eps.duplicated(keep=False)].groupby("eps", sort=False)["rank"].agg(list)
-        ends = {f"{2 / k:.6g}": [k + 1, k] for k in range(19, 0, -1)}
-        assert {f"{eps:.6g}": ranks for eps, ranks in pairs.items()} == ends, line
+        expected = {f"{2 / k:.6g}": [k + 1, k] for k in range(19, 0, -1)}
+        assert {f"{eps:.6g}": ranks for eps, ranks in pairs.items()} == expected, line
 
 
-def test_teeth_of_figure_1():
+def test_the_teeth_of_figure_1_agree_with_a_recomputation():
     data = pd.read_csv(DATA / "figure-1-teeth.csv")
     below = akmv(GEOMETRIC, 2 / data.k * (1 - 1e-8))
     assert [*data["rank"][data.offset == 0]] == [7, 6]
@@ -99,14 +99,14 @@ def test_teeth_of_figure_1():
     assert (abs(simulated.akmv_simulated - errors) <= 6 * simulated.standard_error).all()
 
 
-def samples(name, users, n, rng):
+def draw_sums(name, users, n, rng):
     """Sums of samples drawn one by one, uniform or Gaussian."""
     shape = (n, users.total)
     if name == "geometric":
         x = rng.uniform(0, 65, shape)
     else:
         x = rng.normal(32.5, (65 / 4) ** 0.5, shape)
-    assert ((x >= 0) & (x <= 65)).all()  # eight deviations away: none is drawn again
+    assert ((x >= 0) & (x <= 65)).all()  # the bounds are eight standard deviations away
     return np.add.reduceat(x, np.cumsum(users.counts) - users.counts, axis=1)
 
 
@@ -133,12 +133,12 @@ def releases(sums, users, eps, k, rng):
 
 
 @pytest.mark.parametrize(("figure", "name"), [(2, "geometric"), (3, "extreme")])
-def test_figures_2_and_3(figure, name):
+def test_figures_2_and_3_agree_with_other_draws(figure, name):
     data, users = pd.read_csv(DATA / f"figure-{figure}.csv"), COLLECTIONS[name]
     trials = {"simulated": 10_000, "noise integrated out": 2_000}
     assert len(data) == 3 * 25 + 4 * 62
     rng, n = np.random.default_rng(2), 3000
-    sums = samples(name, users, n, rng)
+    sums = draw_sums(name, users, n, rng)
     for (eps, k), part in data.groupby(["eps", "rank"]):
         stored = part.set_index(["mechanism", "method"])
         bound = stored.error["guarantee of OPT-worst-case", "closed form"]

@@ -2,7 +2,7 @@
 
 - The repaired multipliers satisfy primal and dual feasibility, stationarity (9)-(10) and
   complementary slackness (11) with violations of exactly 0; the dual value is N times the optimum.
-- The printed ones fail only slackness (11), and they do whenever T is positive: eps >= 2/L.
+- The printed ones fail only slackness (11), and only if T is positive, that is, if eps >= 2/L.
 - If 2/eps is a whole number k, all widths between the (k+1)-th and the k-th largest U m_l are
   optimal; no other width ever is.
 - Each part of each condition is measured separately: exactly in Fractions, in floats to rounding.
@@ -54,7 +54,9 @@ def test_printed_multipliers_fail_slackness_iff_the_threshold_is_positive(users,
 
 
 @given(users=collections(), k=st.integers(1, 6), share=st.fractions(0, 1))
-def test_all_minimisers_at_integer_two_over_eps(users, k, share):
+def test_all_widths_between_two_successive_sums_are_optimal_at_integer_two_over_eps(
+    users, k, share
+):
     if k > users.n_users:
         return
     v = sorted([*users.largest_sums, Fraction(0)], reverse=True)
@@ -87,10 +89,10 @@ def test_no_other_width_is_optimal(users, data):
 
 
 @pytest.mark.parametrize(
-    ("condition", "size", "change"),
+    ("condition", "violation", "change"),
     [
         ("primal_feasibility", 2, {"alpha": [11, 3, 0]}),
-        # No constraint is tight.
+        # Constraints that hold strictly are not violated.
         ("primal_feasibility", 0, {"alpha": [20, 10, 5], "total_width": 3}),
         ("dual_feasibility", 0, {"lambda_users": [20, 10, 5], "lambda_width": 1}),
         ("primal_feasibility", 1, {"alpha": [12, 4, -1], "total_width": 20}),
@@ -106,7 +108,7 @@ def test_no_other_width_is_optimal(users, data):
         ("duality_gap", 1, {"alpha": [13, 4, 0]}),
     ],
 )
-def test_each_part_of_a_condition_is_measured(condition, size, change):
+def test_each_part_of_a_condition_is_measured(condition, violation, change):
     """The change is the only violation of its condition, or the largest."""
     users, eps = ud.Contributions([4, 2, 1], Fraction(8)), Fraction(1)
     valid = ud.kkt.Solution(
@@ -117,12 +119,12 @@ def test_each_part_of_a_condition_is_measured(condition, size, change):
         lambda_width=Fraction(0),
     )
     assert_all_zero(ud.kkt_certificate(users, eps, valid))
-    exact = {
+    exact_change = {
         name: np.array(value) * Fraction(1) if isinstance(value, list) else Fraction(value)
         for name, value in change.items()
     }
-    residual = getattr(ud.kkt_certificate(users, eps, valid._replace(**exact)), condition)
-    assert (residual, type(residual)) == (size, Fraction)
+    residual = getattr(ud.kkt_certificate(users, eps, valid._replace(**exact_change)), condition)
+    assert (residual, type(residual)) == (violation, Fraction)
 
 
 def test_a_solver_that_fails_is_reported_with_its_reason(monkeypatch):
@@ -133,7 +135,7 @@ def test_a_solver_that_fails_is_reported_with_its_reason(monkeypatch):
 
 
 @given(users=collections(), eps=st.floats(0.05, 5), k=st.integers(1, 101))
-def test_floats_are_certified_to_rounding(users, eps, k):
+def test_with_floats_the_conditions_hold_up_to_rounding(users, eps, k):
     rounded = ud.Contributions(users.counts, float(users.upper))
     conditions = ud.kkt_certificate(rounded, eps)
     assert {type(violation) for violation in conditions} == {float}

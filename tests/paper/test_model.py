@@ -117,7 +117,7 @@ class Quantity(float):
 
 @pytest.mark.parametrize("k", [7, 20, 49])
 @pytest.mark.parametrize("kind", [Quantity, np.float64, np.float32])
-def test_floats_of_other_types_snap_within_their_precision(kind, k):
+def test_floats_of_other_types_have_rank_k_within_their_precision(kind, k):
     assert ud.rank(kind(2 / k)) == k
     assert ud.rank(kind(2 / k * (1 - 1e-5))) == k + 1
 
@@ -132,7 +132,7 @@ def test_exact_budgets_are_not_rounded(k, n):
 @pytest.mark.parametrize(
     "eps", [0.5, "0.5", "5e-1", Decimal("0.5"), Fraction(1, 2), np.float32(0.5)]
 )
-def test_all_spellings_of_a_half(eps):
+def test_all_spellings_of_a_half_are_read_as_a_half(eps):
     assert read_eps(eps) == Fraction(1, 2)
     assert ud.rank(eps) == 4
 
@@ -182,7 +182,7 @@ def test_values_that_are_not_budgets_are_refused(rule):
 
 
 @pytest.mark.parametrize("eps", [LARGEST, SMALLEST_NORMAL, Decimal("1e300"), " 0.5 "])
-def test_extreme_float_budgets_are_read(eps):
+def test_extreme_budgets_and_a_padded_text_are_read(eps):
     assert read_eps(eps) == Fraction(eps)
 
 
@@ -220,8 +220,8 @@ BAD_SUMS = {
 
 @pytest.mark.parametrize("sums", BAD_SUMS)
 def test_sums_that_no_dataset_has_are_refused(sums):
-    given, words = BAD_SUMS[sums]
-    refusal = refusal_of(_read_sums, given, ud.Contributions([2, 2], 10))
+    value, words = BAD_SUMS[sums]
+    refusal = refusal_of(_read_sums, value, ud.Contributions([2, 2], 10))
     expected = f"ValueError: `sums` must {words}"
     assert refusal.startswith(expected), f"sums {sums} should raise {expected!r}; got {refusal!r}"
 

@@ -1,4 +1,4 @@
-"""Laplace noise (Theorem II.1): its scale, and the mean error that it adds to a bias.
+"""Laplace noise (Theorem II.1): its scale, and the mean error of a bias plus noise.
 
 - A statistic of sensitivity Delta gets noise of scale Delta/eps.
 - E|d + Z| = |d| + s exp(-|d|/s) for noise Z of scale s, `noisy_error`.

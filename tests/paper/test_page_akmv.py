@@ -19,7 +19,7 @@ def test_if_the_rank_is_the_number_of_users_akmv_spends_three_quarters_of_its_bu
 
 
 @given(collections(), st.floats(0.01, 30))
-def test_density_above_all_sums_over_the_largest(users, eps):
+def test_the_density_above_all_sums_relative_to_the_largest_agrees_with_the_cells(users, eps):
     """Computed from the density at the middle of each cell, if all sums are different."""
     sums = users.largest_sums.astype(float) * np.linspace(0.3, 0.9, users.n_users)
     edges = np.unique([0, *sums, float(max(users.largest_sums))])
@@ -36,8 +36,8 @@ def test_up_to_two_the_density_above_all_sums_is_at_least_1_over_e_of_the_larges
     assert factor <= np.exp(-1 / 2) * (1 + 1e-12) or ud.rank(eps) > users.n_users
 
 
-def test_above_two_the_density_above_all_sums_vanishes():
-    """So 1/e is not a bound for all budgets; just below 2, the density is close to this bound."""
+def test_from_two_on_the_density_above_all_sums_falls_exponentially_relative_to_the_largest():
+    """So 1/e is not a bound for all budgets; just below 2, the ratio is close to this bound."""
     budgets, stored = [2, 4, 8, 20], glued("akmv")
     factors = [PAGE.top_over_best(GEOMETRIC, eps) for eps in budgets]
     assert factors == pytest.approx(np.exp(-np.array(budgets) / 4))

@@ -32,7 +32,7 @@ def test_all_samples_at_the_bound_need_not_be_worst():
     assert expected == ud.worst_case_bias(exact([1]), clipped_to_one) == 1
 
 
-def test_gaps_in_the_proof_of_lemma_iii_2():
+def test_two_steps_in_the_proof_of_lemma_iii_2_have_counterexamples():
     users = exact([1, 1])
     before = ud.Clipping([Fraction(1, 4)] * 2, [ONE, ONE])
     after = ud.Clipping([Fraction(1, 4)] * 2, [Fraction(3, 4), ONE])
@@ -40,9 +40,8 @@ def test_gaps_in_the_proof_of_lemma_iii_2():
         assert ud.sensitivity(users, before) == ud.sensitivity(users, after)
         noise = ud.sensitivity(users, after) / eps
         assert ud.printed_bias(users, before) + noise == ud.printed_bias(users, after) + noise
-    assert ud.printed_bias(users, before) > Fraction(
-        1, 8
-    )  # of centred intervals as wide: no minimiser
+    # Centred intervals of the same widths have the bias 1/8, so `before` is not a minimiser.
+    assert ud.printed_bias(users, before) > Fraction(1, 8)
     off_centre = ud.Clipping([HALF, ZERO], [ONE, HALF])
     assert ud.worst_case_error(users, off_centre, 1) == ud.optimal_error(users, 1)
     stepped = ud.Clipping([HALF, ZERO], [HALF, HALF])

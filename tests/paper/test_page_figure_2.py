@@ -11,8 +11,8 @@ from strategies import EXTREME, GEOMETRIC, MEAN_ERRORS, on_the_papers_collection
 import userdp as ud
 
 
-def above_laplace(users, budgets, sampler):
-    """AKMV's errors: how many standard errors above Laplace's exact ones, and their ratio."""
+def excess_over_laplace(users, budgets, sampler):
+    """The excess of AKMV's errors over Laplace's, in standard errors, and their ratio."""
     sweep = ud.mean_error_sweep(MEAN_ERRORS, users, budgets, sampler, 1000, rng=1)
     akmv, laplace = sweep["AKMV"], sweep["Laplace"].mean
     return (akmv.mean - laplace) / akmv.standard_error, akmv.mean / laplace
@@ -28,10 +28,10 @@ def test_worst_case_of_the_optimum_lies_below_the_average_of_akmv(users, sampler
 
 
 def test_akmv_beats_laplace_only_on_the_geometric_collection_below_one_third():
-    z, ratio = above_laplace(GEOMETRIC, [0.1, 0.2, 0.28, 0.34, 0.5, 1, 2], ud.uniform_sums)
+    z, ratio = excess_over_laplace(GEOMETRIC, [0.1, 0.2, 0.28, 0.34, 0.5, 1, 2], ud.uniform_sums)
     assert max(z[:3]) < -6 < 6 < min(z[3:])
     assert (np.abs(ratio - 1) < 0.2).all()
-    assert (above_laplace(EXTREME, [0.1, 0.3, 1, 2], ud.gaussian_sums)[0] > 6).all()
+    assert (excess_over_laplace(EXTREME, [0.1, 0.3, 1, 2], ud.gaussian_sums)[0] > 6).all()
 
 
 def law_on_a_log_scale(sums, users, eps):
@@ -85,18 +85,18 @@ def test_a_draw_that_prefers_small_thresholds_is_just_as_private(users, sampler)
 
 def test_the_halved_budget_is_the_smaller_part_of_akmvs_error_at_small_eps():
     page = functions_of("figure-2")
-    repairs = {"AKMV": ud.akmv_mean_error, "full": page.full_budget, "exact": page.exact_T}
+    repairs = {"AKMV": ud.akmv_mean_error, "full": page.full_budget, "exact T": page.exact_T}
     sweep = ud.mean_error_sweep(repairs, GEOMETRIC, [0.1, 0.5, 1.9], ud.uniform_sums, 500, rng=1)
-    akmv, full, exact = (sweep[name].mean for name in repairs)
-    assert (full >= akmv / 2).all()  # doubling the budget at most halves the error
-    assert (full < 0.6 * akmv).all()
-    assert (exact[:2] < 0.8 * full[:2]).all()
-    assert exact[2] > full[2]
+    akmv, full_budget, exact_threshold = (sweep[name].mean for name in repairs)
+    assert (full_budget >= akmv / 2).all()  # doubling the budget at most halves the error
+    assert (full_budget < 0.6 * akmv).all()
+    assert (exact_threshold[:2] < 0.8 * full_budget[:2]).all()
+    assert exact_threshold[2] > full_budget[2]
 
 
 @pytest.mark.parametrize(("figure", "times"), [(2, (2, 16)), (3, (10, 11))])
 def test_below_two_the_optimum_has_at_most_half_of_akmvs_average_error(figure, times):
-    """In the stored table, which `test_figures_2_and_3` checks; at two the advantage is small."""
+    """In the stored table, which `test_figures.py` checks; at two the advantage is small."""
     table = pd.read_csv(BOOK / "data" / f"figure-{figure}.csv")
     table = table[table.method == "noise integrated out"]
     errors = table.pivot(index=["eps", "rank"], columns="mechanism", values="error")

@@ -44,8 +44,8 @@ def test_akmv_wins_on_independent_samples_above_two():
 
 
 @given(users=collections(), k=st.integers(1, 6), share=st.fractions(0, 1, max_denominator=12))
-def test_the_smallest_and_the_largest_optimal_width_at_a_tie(users, k, share):
-    """At 2/k with k <= L, exactly the widths from the (k+1)-th to the k-th largest are optimal."""
+def test_at_a_tie_exactly_the_widths_between_two_successive_sums_are_optimal(users, k, share):
+    """At 2/k with k <= L, these are the (k+1)-th and the k-th largest sum."""
     k = min(k, users.n_users)
     eps, v = Fraction(2, k), sorted([*users.largest_sums, 0 * users.upper], reverse=True)
     S = v[k] + share * (v[k - 1] - v[k])
@@ -93,17 +93,17 @@ def test_at_two_the_smallest_width_has_less_noise_and_the_same_guarantee(
 def test_at_two_akmv_loses_against_the_smallest_width(users, sampler, shares):
     """In the paper's settings with each split; on slow buses with the even one."""
     page, data = functions_of("figure-3"), sampler(users, 400, rng=2)
-    best = page.smallest_width(data, users, 2)
+    smallest_width_errors = page.smallest_width(data, users, 2)
     for share in shares:
         split = {"threshold_share": share, "noise_share": 1 - share}
-        gap = ud.akmv_mean_error(data, users, 2, **split) - best
+        gap = ud.akmv_mean_error(data, users, 2, **split) - smallest_width_errors
         assert gap.mean() > 6 * gap.std() / np.sqrt(gap.size)
     assert page.smallest_width(data, users, 2.01) == pytest.approx(
         ud.opt_worst_case_mean_error(data, users, 2.01)
     )
 
 
-def test_error_quantiles_of_laplace_are_ten_times_the_optimums_but_not_those_of_akmv():
+def test_error_quantiles_of_laplace_but_not_of_akmv_are_about_ten_times_the_optimums():
     """The stored releases of Figure 10.2; ratios of their quantiles vary a little by chance."""
     table = pd.read_csv(BOOK / "data" / "figure-3-one.csv")
     errors = table.pivot(index=["eps", "share"], columns="mechanism", values="error")
@@ -119,8 +119,8 @@ def test_error_quantiles_of_laplace_are_ten_times_the_optimums_but_not_those_of_
     assert ends["AKMV"][0] < 7 < 12 < ends["AKMV"][1]
 
 
-def test_on_the_mirrored_law_the_optimum_beats_akmv_below_two_but_not_at_two():
-    """The law is Beta(2, 8); at two, AKMV's average error is below the optimum's worst case."""
+def test_on_the_mirrored_law_akmv_exceeds_the_optimums_guarantee_below_two_but_not_at_two():
+    """AKMV's average error, for Beta(2, 8); below two it also exceeds the optimum's average."""
     law = partial(ud.beta_sums, a=2, b=8)
     assert (excess_in_standard_errors(EXTREME, [0.1, 0.5, 1.9], law, 200) > 6).all()
     budgets, akmv = [0.1, 0.5, 2], {"AKMV": ud.akmv_mean_error}

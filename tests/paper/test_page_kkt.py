@@ -31,9 +31,9 @@ def test_multipliers_are_unique_iff_the_dual_has_one_optimal_corner(users, eps):
     if not not_unique:
         assert best == [tuple(solution.lambda_users)]
     for corner in best:  # each is a certificate of the same point
-        prices = np.array(corner)
+        duals = np.array(corner)
         slack = 1 / eps - sum(corner)
-        other = solution._replace(lambda_users=prices, mu_users=1 - 2 * prices, lambda_width=slack)
+        other = solution._replace(lambda_users=duals, mu_users=1 - 2 * duals, lambda_width=slack)
         assert set(ud.kkt_certificate(users, eps, other)) == {0}
 
 
@@ -53,6 +53,6 @@ def test_multipliers_are_unique_iff_the_dual_has_one_optimal_corner(users, eps):
         (Fraction(5), False),
     ],
 )
-def test_budgets_of_the_exercise(eps, not_unique):
+def test_multipliers_of_the_exercise_are_unique_up_to_two_thirds_and_from_two_on(eps, not_unique):
     assert (len(PAGE.best_corners(EXERCISE, eps)) > 1) == not_unique
     assert glued("kkt")["kkt-unique"] == "ε ≤ 2/3 and for ε ≥ 2"

@@ -22,7 +22,7 @@ from userdp import samplers
 
 U = 65
 USERS = ud.Contributions([40, 3, 3, 1], U)
-FALSE_ALARM = 1e-9
+FALSE_ALARM_RATE = 1e-9
 
 
 def truncated(variance=U / 4):
@@ -30,8 +30,9 @@ def truncated(variance=U / 4):
     return stats.truncnorm(-U / 2 / sd, U / 2 / sd, loc=U / 2, scale=sd)
 
 
-def correlated(share):
-    return partial(ud.correlated_sums, correlation=share), stats.uniform(0, U), share
+def correlated(correlation):
+    sampler = partial(ud.correlated_sums, correlation=correlation)
+    return sampler, stats.uniform(0, U), correlation
 
 
 # sampler, law of a single sample, correlation of two samples of a user
@@ -43,7 +44,7 @@ LAWS = {
         for v in ((U / 4) ** 2, U**2)
     },
     "Beta": (partial(ud.beta_sums, a=8, b=2), stats.beta(8, 2, scale=U), 0),
-    **{f"correlation {share}": correlated(share) for share in (0, 0.25, 1)},
+    **{f"correlation {c}": correlated(c) for c in (0, 0.25, 1)},
 }
 every_law = pytest.mark.parametrize(("sampler", "law", "correlation"), LAWS.values(), ids=LAWS)
 
@@ -52,8 +53,8 @@ every_law = pytest.mark.parametrize(("sampler", "law", "correlation"), LAWS.valu
 def test_single_samples_follow_their_law_and_seeds_fix_them(sampler, law, correlation):
     user = ud.Contributions([1], U)
     samples = sampler(user, 20_000, rng=2)[:, 0]
-    assert stats.kstest(samples, law.cdf).pvalue > FALSE_ALARM
-    assert stats.kstest(0.93 * samples, law.cdf).pvalue < FALSE_ALARM
+    assert stats.kstest(samples, law.cdf).pvalue > FALSE_ALARM_RATE
+    assert stats.kstest(0.93 * samples, law.cdf).pvalue < FALSE_ALARM_RATE
     again, other = (sampler(user, 20_000, rng=np.random.default_rng(seed))[:, 0] for seed in (2, 3))
     assert (samples == again).all(), "two draws from one seed differ"
     assert (samples != other).any(), "draws from two seeds do not differ"

@@ -38,7 +38,7 @@ def exact(counts, upper=1):
     ("eps", "expected"),
     [("2", 4), (3, 4), (1, 2), (HALF, 1), (Fraction(2, 5), 1), (Fraction(39, 100), 0), (0.1, 0)],
 )
-def test_threshold_by_hand(eps, expected):
+def test_threshold_has_the_values_computed_by_hand(eps, expected):
     assert ud.threshold(exact([1, 4, 2, 1, 1], 65), eps) == 65 * expected
 
 
@@ -47,12 +47,12 @@ def test_sum_of_largest_refuses_a_rank_that_is_not_exact():
         ud.sum_of_largest(exact([2, 1]), 0.5)
 
 
-def test_theorem_intervals_by_hand():
+def test_intervals_of_the_theorem_are_those_computed_by_hand():
     clipping = ud.optimal_clipping(exact([4, 2, 1], 64), 1)
     assert list(clipping.lower) == [16, 0, 0]
     assert list(clipping.upper) == [48, 64, 64]
-    everything_dropped = ud.optimal_clipping(exact([4, 2, 1], 64), Fraction(1, 2))
-    assert list(everything_dropped.lower) == list(everything_dropped.upper) == [32, 32, 32]
+    constant = ud.optimal_clipping(exact([4, 2, 1], 64), Fraction(1, 2))
+    assert list(constant.lower) == list(constant.upper) == [32, 32, 32]
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,14 @@ def test_theorem_intervals_by_hand():
     ],
     ids=["geometric", "extreme-valued", "one user", "two users", "three users"],
 )
-def test_optimal_error_by_hand(users, eps, expected):
+def test_optimal_error_has_the_values_computed_by_hand(users, eps, expected):
     assert ud.optimal_error(users, eps) == expected
     assert ud.worst_case_error(users, ud.optimal_clipping(users, eps), eps) == expected
 
 
 @pytest.mark.parametrize("per_sample", [False, True])
 @given(data=st.data())
-def test_definition_of_bias_and_sensitivity(per_sample, data):
+def test_bias_and_sensitivity_agree_with_their_definitions(per_sample, data):
     users = data.draw(collections(max_samples=5))
     clipping = data.draw(clippings(users, per_sample))
     args = (users.counts.tolist(), users.upper, clipping)
@@ -102,8 +102,8 @@ def test_bias_from_the_histogram_equals_bias_from_all_users(users, width, share)
 
 def test_sensitivity_without_clipping_is_that_of_the_mean():
     users = exact([3, 1, 2], 65)
-    everything = ud.Clipping([Fraction(0)] * 3, [users.upper] * 3)
-    assert ud.sensitivity(users) == ud.sensitivity(users, everything) == Fraction(65, 2)
+    unclipped = ud.Clipping([Fraction(0)] * 3, [users.upper] * 3)
+    assert ud.sensitivity(users) == ud.sensitivity(users, unclipped) == Fraction(65, 2)
 
 
 @given(users=collections(), data=st.data())
@@ -127,7 +127,7 @@ def test_no_clipping_has_a_smaller_worst_case_error(per_sample, users, data):
 
 
 @given(users=collections(max_samples=12), data=st.data())
-def test_centring_an_interval_never_hurts(users, data):
+def test_centring_the_intervals_never_raises_the_worst_case_error(users, data):
     eps, rival = data.draw(budgets()), data.draw(clippings(users, per_sample=True))
     half_width = (rival.upper - rival.lower) / 2
     centred = ud.Clipping(users.upper / 2 - half_width, users.upper / 2 + half_width)
@@ -139,10 +139,10 @@ def clippings_near_the_best(draw, users, eps, broken):
     """Intervals of uneven widths, shifted; at most the condition named by `broken` fails."""
     signed, share = (st.fractions(low, 1, max_denominator=6) for low in (-1, 0))
     smallest, v = ud.optimal_error(users, eps), sorted({0, *users.largest_sums})
-    best = [S for S in v if ud.symmetric_error(users, S, eps) == smallest]
+    candidates = [S for S in v if ud.symmetric_error(users, S, eps) == smallest]
     if broken == "width":
-        best = v
-    S = best[0] + draw(share) * (best[-1] - best[0])
+        candidates = v
+    S = candidates[0] + draw(share) * (candidates[-1] - candidates[0])
     widths = []
     for m in users.counts.tolist():
         mean = min(S / m, users.upper) * (draw(share) if broken == "user" else 1)
@@ -194,7 +194,7 @@ def test_more_budget_never_raises_the_error_and_lowers_it_above_two_over_l(users
 
 
 @given(users=collections(), eps=budgets(), step=st.fractions(Fraction(1, 50), 2))
-def test_the_threshold_grows_with_eps_and_the_smallest_width_is_that_of_the_lightest_user(
+def test_the_threshold_never_falls_with_eps_and_the_smallest_width_is_that_of_the_lightest_user(
     users, eps, step
 ):
     assert ud.threshold(users, eps) <= ud.threshold(users, eps + step)

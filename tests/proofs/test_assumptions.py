@@ -168,12 +168,12 @@ def test_an_instance_proves_the_hypotheses(built, tmp_path):
     assert "instances.slip leaves ['bad'] open, not []" in run.stdout
 
 
-def test_no_definition_ends_what_is_read_of_the_output(built, tmp_path):
-    """Nor does what begins a line of it go unread."""
+def test_a_definition_with_the_end_mark_of_the_output_does_not_hide_later_names(built, tmp_path):
+    """A name at the beginning of a line is read, too."""
     copied(built, tmp_path)
     mentioned = tmp_path / "built" / "mentioned.txt"
     text, end, names = mentioned.read_text("utf-8").rpartition("tt\n     : unit\n")
-    slip = f"within.slip = {end}within.good = \nlevels.unmarked\n     : nat\n"
+    slip = f"chain_factor.slip = {end}chain_factor.good = \nlevels.unmarked\n     : nat\n"
     mentioned.write_text(text + slip + end + names, "utf-8")
     command = [sys.executable, PROOFS / "scan.py", "mentions", tmp_path / "built"]
     run = subprocess.run(command, capture_output=True, text=True)

@@ -50,7 +50,7 @@ def coq(text, folder):
 
 
 def spoilt(case, name):
-    """The case with a result off by 1e-9, absolutely or relatively, or with a rank off by one."""
+    """Change a result of a case by 1e-9, absolutely or relatively, or a rank by one."""
     value = getattr(case, name)
     if isinstance(value, list):
         value = [value[0] + LITTLE, *value[1:]]
@@ -66,31 +66,31 @@ def test_a_seed_fixes_the_cases():
     assert bridge.cases("optimal", 30, seed=1) != bridge.cases("optimal", 30, seed=2)
 
 
-def test_drawn_cases_have_ties_whole_ranks_and_few_and_many_users():
-    some = bridge.cases("optimal", 100, seed=20)
-    assert any((2 / case.eps).denominator == 1 for case in some)
-    assert {1, 2} < {len(case.counts) for case in some}
-    assert max(len(case.counts) for case in some) == 9001
-    assert any(case.counts.count(max(case.counts)) > 1 for case in some)
-    assert {case.threshold == 0 for case in some} == {True, False}
+def test_cases_have_ties_whole_ranks_and_few_and_many_users():
+    cases = bridge.cases("optimal", 100, seed=20)
+    assert any((2 / case.eps).denominator == 1 for case in cases)
+    assert {1, 2} < {len(case.counts) for case in cases}
+    assert max(len(case.counts) for case in cases) == 9001
+    assert any(case.counts.count(max(case.counts)) > 1 for case in cases)
+    assert {case.threshold == 0 for case in cases} == {True, False}
 
 
-def test_drawn_floats_have_all_types_and_some_are_close_to_whole_ranks():
-    some = bridge.instances("floats", 300, Random(20))
-    forms = {(type(q.given_upper), type(q.given_eps)) for q in some}
+def test_instances_in_floats_have_all_types_and_some_are_close_to_whole_ranks():
+    instances = bridge.instances("floats", 300, Random(20))
+    forms = {(type(q.given_upper), type(q.given_eps)) for q in instances}
     assert {float, int, np.float32, Fraction} == {upper for upper, _ in forms}
     assert {float, np.float64, np.float32, Fraction, int, str} <= {eps for _, eps in forms}
-    off = [(q, abs(2 / q.eps / round(2 / q.eps) - 1)) for q in some if 2 / q.eps > 1]
-    assert any(0 < share <= q.tolerance for q, share in off)
-    assert any(q.tolerance < share < 1e-5 for q, share in off if q.tolerance)
+    distances = [(q, abs(2 / q.eps / round(2 / q.eps) - 1)) for q in instances if 2 / q.eps > 1]
+    assert any(0 < distance <= q.tolerance for q, distance in distances)
+    assert any(q.tolerance < distance < 1e-5 for q, distance in distances if q.tolerance)
 
 
 @cache
 def right_cases(kind):
-    """Some cases of the book, and some drawn ones; of points, only those without residuals."""
-    some = bridge.cases(kind, 12, seed=20)
-    some = some if kind == "certificate" else some[:8] + some[-12:]
-    return [case for case in some if kind != "residuals" or not any(case.residuals)]
+    """Return some cases of the book and some drawn ones; of points, those without residuals."""
+    cases = bridge.cases(kind, 12, seed=20)
+    cases = cases if kind == "certificate" else cases[:8] + cases[-12:]
+    return [case for case in cases if kind != "residuals" or not any(case.residuals)]
 
 
 @pytest.mark.parametrize("kind", RESULTS)
@@ -115,7 +115,7 @@ def test_there_is_no_theorem_for_a_wrong_result(kind, tmp_path):
 
 def test_invalid_problems_and_exchanged_results_are_refused(tmp_path):
     """An invalid problem has no correct result; exchanged results are wrong."""
-    best, any_one = bridge.cases("optimal", 0, seed=20)[0], bridge.cases("clipping", 0, seed=20)[0]
+    best, clipping = bridge.cases("optimal", 0, seed=20)[0], bridge.cases("clipping", 0, seed=20)[0]
     none = {"counts": [], "low": [], "high": []}
     cases = {
         "rank": [bridge.Rank(Fraction(eps), Fraction(0), 2) for eps in (0, -1)],
@@ -129,10 +129,10 @@ def test_invalid_problems_and_exchanged_results_are_refused(tmp_path):
             replace(best, error=best.threshold, threshold=best.error),
         ],
         "clipping": [
-            replace(any_one, **none),
-            replace(any_one, eps=Fraction(0)),
-            replace(any_one, low=any_one.high, high=any_one.low),
-            replace(any_one, bias=any_one.sensitivity, sensitivity=any_one.bias),
+            replace(clipping, **none),
+            replace(clipping, eps=Fraction(0)),
+            replace(clipping, low=clipping.high, high=clipping.low),
+            replace(clipping, bias=clipping.sensitivity, sensitivity=clipping.bias),
         ],
     }
     done = coq(bridge.refusals(cases), tmp_path)
@@ -141,8 +141,8 @@ def test_invalid_problems_and_exchanged_results_are_refused(tmp_path):
     assert [len(numbers.split(";")) for numbers in refused] == [2, 7, 4]
 
 
-def test_everything_that_proves_a_floor_is_checked(tmp_path):
-    """Floors that would follow from invalid datasets, factors, weights or loads."""
+def test_a_floor_is_refused_if_a_part_of_its_proof_is_changed(tmp_path):
+    """The collection, the budget, or the datasets, factors, weights or loads of the certificate."""
     right = bridge.cases("certificate", 0, seed=20)[0]
     [(n_apart, factor), *factors] = right.factors
     wrong = [
@@ -236,18 +236,20 @@ def test_a_break_in_userdp_is_refused(name, monkeypatch, tmp_path):
     right = [bridge.KINDS[kind].compute(q, Random(20)) for q in problems]
     for module in modules:
         monkeypatch.setattr(module, function, broken)
-    some = [bridge.KINDS[kind].compute(q, Random(20)) for q in problems]
-    wrong = [i for i, case in enumerate(some) if case != right[i]]
+    changed = [bridge.KINDS[kind].compute(q, Random(20)) for q in problems]
+    wrong = [i for i, case in enumerate(changed) if case != right[i]]
     assert wrong
     fields = ["counts", "upper", "eps"]
     for field in fields:
-        assert [getattr(case, field) for case in some] == [getattr(case, field) for case in right]
-    done = coq(bridge.refusals({kind: some}), tmp_path)
+        assert [getattr(case, field) for case in changed] == [
+            getattr(case, field) for case in right
+        ]
+    done = coq(bridge.refusals({kind: changed}), tmp_path)
     assert [int(n) for n in re.findall(r"\d+", done.stdout)] == wrong
 
 
 def page(folder, source):
-    """A notebook with one cell."""
+    """Write a notebook with one cell."""
     cell = {"cell_type": "code", "source": source.splitlines(keepends=True)}
     (folder / "page.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
 
@@ -261,11 +263,11 @@ def test_a_new_collection_on_a_page_is_a_case(tmp_path):
 
 
 def test_every_named_collection_is_still_on_a_page():
-    found = {bridge.key(page, arguments) for page, _, arguments in bridge.calls(bridge.BOOK)}
-    assert found >= set(bridge.NAMED)
+    keys = {bridge.key(page, arguments) for page, _, arguments in bridge.calls(bridge.BOOK)}
+    assert keys >= set(bridge.NAMED)
 
 
 def test_residuals_of_wrong_points_are_among_the_cases():
-    some = bridge.cases("residuals", 50, seed=20)
-    wrong = sum(any(case.residuals) for case in some)
-    assert len(some) // 4 < wrong < len(some)
+    cases = bridge.cases("residuals", 50, seed=20)
+    wrong = sum(any(case.residuals) for case in cases)
+    assert len(cases) // 4 < wrong < len(cases)

@@ -22,13 +22,22 @@ SPOILT = {
     "factor 3 for AKMV": ("akmv", "«2→3» * E_OPT m U eps <= akmv_error"),
     "half of the smallest bias": (
         "modulus",
-        "misses_at_most g b -> forall n, (omega n - n%:R * Delta) / «2→1» <= b)",
+        "bias_at_most g b -> forall n, (omega n - n%:R * Delta) / «2→1» <= b)",
     ),
     "the majorant farther to the right": ("modulus", "let E := h («2→3» * w) / 2 in"),
-    "a path with one step less": ("chain", "q (omega n / (1 + cosh q + «n→n.-1»%:R * sinh q))"),
-    "half of the factor for every statistic": ("chain", "((1 + cosh q) / «2→4» + w * sinh q))"),
-    "half of the modulus of the mean": ("moduli", "U * M m (n%:R : R) / «N→(2 * N)» in"),
-    "K with a third": ("within", "cosh q) / «2→3» + sinh q / eps)).\n(* end"),
+    "a path with one step less": (
+        "chain",
+        "q (omega n / (1 + cosh_log q + «n→n.-1»%:R * sinh_log q))",
+    ),
+    "half of the factor for every statistic": (
+        "chain",
+        "((1 + cosh_log q) / «2→4» + w * sinh_log q))",
+    ),
+    "half of the modulus of the mean": (
+        "moduli",
+        "U * sum_of_largest m (n%:R : R) / «N→(2 * N)» in",
+    ),
+    "K with a third": ("chain_factor", "cosh_log q) / «2→3» + sinh_log q / eps)).\n(* end"),
     "one number of the certificate": ("lattice", "- u q n + «1→2») / (2 *"),
     "all blocks agree": (
         "certificate",
@@ -39,10 +48,13 @@ SPOILT = {
         "(forall c d, «q ^+ apart c d→q ^+ apart c d / 2» <=",
     ),
     "one digit of the factor": ("factor", "then 2610 else if j <? 1200 then «2670→2660» else"),
-    "a digit of F": ("staircase", "(1 / sinh h) F -> F < «242→241» / 100."),
+    "a digit of F": ("staircase", "(1 / sinh_log h) F -> F < «242→241» / 100."),
     "the smaller of two bounds": ("envelope", "is_lattice_risk (q ^+ n) c & b = Num.«max→min» ("),
     "a lattice with one point more": ("lattice_falls", "(2 <= n)%N, 1 / «n.+1→n.+2»%:R <= s q n"),
-    "twice the gain of the staircase": ("no_constant", "E_OPT m U eps = «2→4» * sinh h / eps * r"),
+    "twice the gain of the staircase": (
+        "no_constant",
+        "E_OPT m U eps = «2→4» * sinh_log h / eps * r",
+    ),
     "n users for one less": ("minimax", "one_user_risk_at_least (q ^+ «n→n.-1») b"),
     "43 bits in a double": ("levels", "(b + «13→10» <= p)%N"),
     "totals of 64 bits": ("levels", "`|sum| <= 2 ^+ («61→63» + s) ->"),
@@ -54,14 +66,17 @@ SPOILT = {
         "(«2→4» * eps'') (exp (- (eps' / 2))) k in",
     ),
     "half of the budget, for measures": ("reals/measures", "(mu x A <= (expR «eps→(eps / 2)»)%:E"),
-    "the chain, for twice as many": ("reals/bounds", "cosh q + n%:R * «sinh q→cosh q»))).\n(* end"),
+    "the chain, for twice as many": (
+        "reals/bounds",
+        "cosh_log q + n%:R * «sinh_log q→cosh_log q»))).\n(* end",
+    ),
     "3 eta is tight": ("privacy", "forall z, q ^+ «2→3» < z ->"),
     "half of the noise of Theorem II.1": ("shipped", "laplace exp (D / «eps→(2 * eps)») (g x) in"),
     "half of the geometric noise": (
         "geometric",
         "is_sum H J ->\n  0 < s -> w%:R / «eps→(2 * eps)» <= s ->",
     ),
-    "w for 2 w": ("shipped", "in let E := U / (2 * N R m) * M m («2 * w→w») in"),
+    "w for 2 w": ("shipped", "in let E := U / (2 * N R m) * sum_of_largest m («2 * w→w») in"),
     "half of the mean's sensitivity": ("shipped", "(@mean R L m) (v m U 1 / «N R m→(2 * N R m)»)."),
     "further by projection": ("shipped", "<= `|y - f| /\\ `|project y - f| <= «U→U / 2»."),
     "half of what averages cost": (
@@ -70,12 +85,12 @@ SPOILT = {
     ),
     "half of the staircase's size": (
         "staircase_law",
-        "J (fun y => `|y - centre| * p y) = scale * (1 / («2→4» * sinh h))",
+        "J (fun y => `|y - centre| * p y) = scale * (1 / («2→4» * sinh_log h))",
     ),
     "a first edge anywhere": ("staircase_law", "1 < h -> «0 <= c <= 1→0 <= c» -> counts_edges"),
     "noise of twice the least size": (
         "staircase_best",
-        "hides_shifts H E (h ^+ 2) -> «1→2» / (2 * sinh h) <= E",
+        "hides_shifts H E (h ^+ 2) -> «1→2» / (2 * sinh_log h) <= E",
     ),
     "a scale that is larger than needed": (
         "smallest_scale",
@@ -84,7 +99,7 @@ SPOILT = {
     "rho with a smaller part": ("felt", "(r + 2) / (r + «1→2») * E1]."),
     "half of the noise in the mean absolute error": (
         "felt_family",
-        "exp (- (eps * x)) / «eps→(2 * eps)».\nDefinition by_distance_slope",
+        "exp (- (eps * x)) / «eps→(2 * eps)».\nDefinition h_absolute_slope",
     ),
     "half of the noise in the mean square error": (
         "felt_family",
@@ -145,21 +160,21 @@ SPOILT = {
     ),
     "half of the optimum in a range": (
         "range",
-        "let E := (hi - lo) / («2→4» * N) * M m (2 / eps) in",
+        "let E := (hi - lo) / («2→4» * N) * sum_of_largest m (2 / eps) in",
     ),
     "half of what two parts guarantee": (
         "parts",
-        "<= weight_in * r + weight_beside «* r'→* r' / 2»)\n  /\\ (is_mirrored",
+        "<= first_weight * r + second_weight «* r'→* r' / 2»)\n  /\\ (is_mirrored",
     ),
     "another chance in the table of six cells": ("six_cells", "[:: 88; «49→48»; 8; 5; 8; 7; 12]"),
     "an interval of twice the width": ("averages", "U * n%:R / 2 + clip (- «(T / 2)→T») (T / 2)"),
     "bias for sensitivity": (
         "bridge",
-        "is_sensitivity U (clipped_mean a b) $(said_«sensitivity→bias» c)",
+        "is_sensitivity U (clipped_mean a b) $(claimed_«sensitivity→bias» c)",
     ),
     "no look at the rank": (
         "bridge",
-        "total counts), «is_rank eps (N.to_nat (said_rank c))→less 0 eps»,",
+        "total counts), «is_rank eps (N.to_nat (claimed_rank c))→less 0 eps»,",
     ),
     "no look at upper ends": (
         "bridge",
@@ -168,7 +183,7 @@ SPOILT = {
     "no look at mu": ("bridge", "«Qle_bool 0 mu→true»\n        & [&& Qeq_bool lambda"),
     "no look at the rank of a float": (
         "bridge",
-        "[&& «is_rank_within (floats_share c) eps (N.to_nat (floats_rank c))→less 0 eps»,",
+        "[&& «is_rank_within (floats_tolerance c) eps (N.to_nat (floats_rank c))→less 0 eps»,",
     ),
     "no look at the error in floats": (
         "bridge",
@@ -176,7 +191,7 @@ SPOILT = {
     ),
     "half of the share of a rank": (
         "bridge",
-        "`|k%:R - x| <= share * «k%:R→(k%:R / 2)» \\/ is_ceil",
+        "`|k%:R - x| <= tolerance * «k%:R→(k%:R / 2)» \\/ is_ceil",
     ),
     "no look at factors": ("bridge_certificate", "[&& rows_ok, «factors_ok→true» & Qeq_bool"),
     "exp (- eps / 2) for AKMV": ("bridge", "(v m U 1) eps (exp (- (eps / «4→2»))) k in"),

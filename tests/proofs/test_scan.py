@@ -8,12 +8,12 @@ import sys
 import pytest
 from proving import PROOFS
 
-FALSE = """(* begin slip *)
+FALSE_THEOREM = """(* begin slip *)
 Theorem slip : (4 = 5)%N.
 (* end slip *)
 Proof. by []. Qed.
 """
-UNDER = """Section Slip.
+IN_SECTION = """Section Slip.
 {}
 (* begin slip *)
 Theorem slip : (4 = 5)%N.
@@ -28,7 +28,7 @@ NO_INSTANCE = "instances.v lacks 'Definition slip := @one_line.slip ...'"
 UNREAD = "this is an axiom, or cannot be read: "
 UNMARKED = "between marks are theorems, definitions and variables, at the margin: "
 IN_PROOF = "within a proof only tactics and 'Qed.' may stand: "
-OF_MARK = " has no counterpart, or is within a proof"
+MISPLACED_MARK = " has no counterpart, or is within a proof"
 IN_COMMENT = "a line of a comment reads like a sentence: "
 
 # Text that is added to one_line.v, and the reason why it is refused, or the whole message after the
@@ -43,20 +43,23 @@ SLIPS = {
         '(* harmless *) Notation "a = b" := (a <> b) (only parsing).\n',
         NOTATION,
     ),
-    "a hypothesis in parentheses": (UNDER.format("Hypothesis (bad : false)."), NO_INSTANCE),
-    "an indented hypothesis": (UNDER.format("  Hypothesis bad : false."), NO_INSTANCE),
-    "a hypothesis over two lines": (UNDER.format("Hypothesis\n  bad : false."), NO_INSTANCE),
-    "a second hypothesis": (UNDER.format("Hypothesis bad worse : false."), NO_INSTANCE),
-    "a variable that is assumed": (UNDER.format("Variable bad : false."), NOT_DATA),
-    "a variable in parentheses": (UNDER.format("Variables (n : nat) (bad : false)."), NOT_DATA),
-    "a variable over two lines": (UNDER.format("Variable bad\n  : 4 = 5."), NOT_DATA),
+    "a hypothesis in parentheses": (IN_SECTION.format("Hypothesis (bad : false)."), NO_INSTANCE),
+    "an indented hypothesis": (IN_SECTION.format("  Hypothesis bad : false."), NO_INSTANCE),
+    "a hypothesis over two lines": (IN_SECTION.format("Hypothesis\n  bad : false."), NO_INSTANCE),
+    "a second hypothesis": (IN_SECTION.format("Hypothesis bad worse : false."), NO_INSTANCE),
+    "a variable that is assumed": (IN_SECTION.format("Variable bad : false."), NOT_DATA),
+    "a variable in parentheses": (
+        IN_SECTION.format("Variables (n : nat) (bad : false)."),
+        NOT_DATA,
+    ),
+    "a variable over two lines": (IN_SECTION.format("Variable bad\n  : 4 = 5."), NOT_DATA),
     "a definition with the name of a record": (
         "Definition rank_case := True.\n",
         "bridge.v defines this name between marks: rank_case",
     ),
     "a definition with the name of a field": (
-        "Definition said_rank (P : Prop) := True.\n",
-        "bridge.v defines this name between marks: said_rank",
+        "Definition claimed_rank (P : Prop) := True.\n",
+        "bridge.v defines this name between marks: claimed_rank",
     ),
     "a letter that is not in ASCII": (
         "Definition \N{CYRILLIC CAPITAL LETTER IE}_OPT := 0.\n",
@@ -75,16 +78,16 @@ SLIPS = {
     "a conjecture": ("Conjecture slip : False.\n", UNLISTED),
     "a hypothesis outside sections": ("Hypothesis slip : False.\n", UNREAD),
     "a variable outside sections": ("Variable slip : nat.\n", UNREAD),
-    "a context": (UNDER.format("Context (bad : false)."), UNLISTED),
-    "a statement by another word": (FALSE.replace("Theorem", "Corollary"), UNMARKED),
-    "a lemma between marks": (FALSE.replace("Theorem", "Lemma"), UNMARKED),
-    "a theorem that is not at the margin": (FALSE.replace("Theorem", " Theorem"), UNMARKED),
+    "a context": (IN_SECTION.format("Context (bad : false)."), UNLISTED),
+    "a statement by another word": (FALSE_THEOREM.replace("Theorem", "Corollary"), UNMARKED),
+    "a lemma between marks": (FALSE_THEOREM.replace("Theorem", "Lemma"), UNMARKED),
+    "a theorem that is not at the margin": (FALSE_THEOREM.replace("Theorem", " Theorem"), UNMARKED),
     "a second theorem on a line": (
-        FALSE.replace("5)%N.", "4)%N. Theorem worse : (4 = 5)%N."),
+        FALSE_THEOREM.replace("5)%N.", "4)%N. Theorem worse : (4 = 5)%N."),
         "'Proof.' does not follow the statement of slip: Theorem worse",
     ),
     "a notation between marks": (
-        FALSE.replace("Theorem", "Notation four := 5%N.\nTheorem"),
+        FALSE_THEOREM.replace("Theorem", "Notation four := 5%N.\nTheorem"),
         UNMARKED,
     ),
     "no check of recursion": ("Unset Guard Checking.\n", UNLISTED),
@@ -109,42 +112,42 @@ SLIPS = {
         "Record slip := Slip { slipped :> nat -> Prop }.\n",
         "a field is a coercion: ",
     ),
-    "a variable that is a coercion": (UNDER.format("Variable f :> nat -> Prop."), UNREAD),
+    "a variable that is a coercion": (IN_SECTION.format("Variable f :> nat -> Prop."), UNREAD),
     "a canonical structure": ("Canonical slip := rat_realFieldType.\n", UNLISTED),
     "a structure": ("Structure slip := Slip { slipped : nat }.\n", UNLISTED),
     "an instance of a class": ("#[local] Instance slip : Reflexive lt := fun _ => I.\n", UNLISTED),
     "a class": ("Class slip := Slip : False.\n", UNLISTED),
     "an existing instance": ("Existing Instance slip.\n", UNLISTED),
     "a local name for a definition": (
-        UNDER.format("Let E_OPT : nat := 0%N."),
+        IN_SECTION.format("Let E_OPT : nat := 0%N."),
         "definitions.v defines this name between marks: E_OPT",
     ),
     "a hypothesis with the name of a definition": (
-        UNDER.format("Variable E_OPT : nat."),
+        IN_SECTION.format("Variable E_OPT : nat."),
         "definitions.v defines this name between marks: E_OPT",
     ),
     "a variable of a local type": (
-        UNDER.format("Let R : Prop := False.\nVariable bad : R."),
+        IN_SECTION.format("Let R : Prop := False.\nVariable bad : R."),
         NOT_DATA,
     ),
     "a variable of a defined type": (
-        "Definition T := False.\n" + UNDER.format("Variable bad : T."),
+        "Definition T := False.\n" + IN_SECTION.format("Variable bad : T."),
         NOT_DATA,
     ),
-    "a variable of an empty type": (UNDER.format("Variable bad : 'I_0."), NOT_DATA),
-    "a variable of every type": (UNDER.format("Variable bad : forall T : Type, T."), NOT_DATA),
+    "a variable of an empty type": (IN_SECTION.format("Variable bad : 'I_0."), NOT_DATA),
+    "a variable of every type": (IN_SECTION.format("Variable bad : forall T : Type, T."), NOT_DATA),
     "a variable about another": (
-        UNDER.format("Variables (n : nat) (P : nat -> Prop) (bad : P n)."),
+        IN_SECTION.format("Variables (n : nat) (P : nat -> Prop) (bad : P n)."),
         NOT_DATA,
     ),
-    "an implicit variable": (UNDER.format("Variable [bad : false]."), UNREAD),
+    "an implicit variable": (IN_SECTION.format("Variable [bad : false]."), UNREAD),
     "a scope with another name": ("Delimit Scope ring_scope with N.\n", UNLISTED),
     "a scope for a type": ("Bind Scope ring_scope with nat.\n", UNLISTED),
     "another scope": ("Local Open Scope int_scope.\n", UNLISTED),
     "a declared scope": ("Declare Scope slip_scope.\n", UNLISTED),
     "a section within a section": (
         "Section Slip.\nHypothesis bad : false.\n"
-        + UNDER.replace("Slip", "Inner").format("")
+        + IN_SECTION.replace("Slip", "Inner").format("")
         + "End Slip.\n",
         NO_INSTANCE,
     ),
@@ -155,8 +158,8 @@ SLIPS = {
         "Fixpoint nth_count (n : nat) : nat := n.\n",
         "definitions.v defines this name between marks: nth_count",
     ),
-    "a theorem under a name that is taken": (
-        FALSE.replace("slip :", "thm_main :"),
+    "a theorem in_section a name that is taken": (
+        FALSE_THEOREM.replace("slip :", "thm_main :"),
         "optimum.v defines this name between marks: thm_main",
     ),
     "a tactic in another file": ("Ltac linear := idtac.\n", UNLISTED),
@@ -236,7 +239,7 @@ SLIPS = {
         "a comment contains another one, or part of a string: ",
     ),
     "a mark beside a sentence": (
-        FALSE.replace("slip *)\nTheorem", "slip *) Theorem"),
+        FALSE_THEOREM.replace("slip *)\nTheorem", "slip *) Theorem"),
         "a mark is within a comment or string, or not alone on its line",
     ),
     "a mark in a statement": (
@@ -245,12 +248,12 @@ SLIPS = {
     ),
     "a mark in a proof": (
         "Lemma slip : True.\nProof.\n(* begin slip *)\nby [].\n(* end slip *)\nQed.\n",
-        "the mark 'begin slip'" + OF_MARK,
+        "the mark 'begin slip'" + MISPLACED_MARK,
     ),
     "a mark that stays open": ("(* begin slip *)\n", "the file ends within a mark, a proof or"),
     "a mark that another one ends": (
-        FALSE.replace("end slip", "end slop"),
-        "the mark 'end slop'" + OF_MARK,
+        FALSE_THEOREM.replace("end slip", "end slop"),
+        "the mark 'end slop'" + MISPLACED_MARK,
     ),
     "a theorem in a comment": (
         "(* begin slip *)\n(* shown only:\nTheorem slip : (4 = 5)%N. *)\n(* end slip *)\n",
@@ -264,7 +267,7 @@ SLIPS = {
         "Definition slip := 0.(* *)\n",
         "no space separates a comment from code: (* *)",
     ),
-    "a comment without an end": (FALSE + "(* open\n", "the last sentence does not end"),
+    "a comment without an end": (FALSE_THEOREM + "(* open\n", "the last sentence does not end"),
     "a sentence without an end": ("Definition slip := 0", "the last sentence does not end"),
     "a tab": ("Definition\tslip := 0.\n", "a character is not in ASCII: '\\t'"),
 }
@@ -294,16 +297,16 @@ def copied(tmp_path_factory):
 
 
 def refused(folder, **added):
-    """Return the messages of the scanner if text is added to files."""
-    right = {name: (folder / f"{name}.v").read_text("utf-8") for name in added}
+    """Return the exit code and messages of the scanner if text is added to files."""
+    original_texts = {name: (folder / f"{name}.v").read_text("utf-8") for name in added}
     try:
         for name, slip in added.items():
-            text = slip(right[name]) if callable(slip) else right[name] + slip
+            text = slip(original_texts[name]) if callable(slip) else original_texts[name] + slip
             (folder / f"{name}.v").write_text(text, "utf-8", newline="")
         command = [sys.executable, folder / "scan.py", "sources", folder / "out"]
         run = subprocess.run(command, capture_output=True, text=True)
     finally:
-        for name, text in right.items():
+        for name, text in original_texts.items():
             (folder / f"{name}.v").write_text(text, "utf-8")
     return run.returncode, run.stderr
 
@@ -323,9 +326,9 @@ def test_a_sentence_that_could_mislead_is_refused(slip, copied):
 
 
 @pytest.mark.parametrize("slip", NO_INSTANCES)
-def test_an_instance_applies_the_theorem(slip, copied):
-    under = UNDER.format("Hypothesis bad : false.")
-    failed, words = refused(copied, one_line=under, instances=NO_INSTANCES[slip])
+def test_an_instance_that_does_not_apply_the_theorem_is_refused(slip, copied):
+    in_section = IN_SECTION.format("Hypothesis bad : false.")
+    failed, words = refused(copied, one_line=in_section, instances=NO_INSTANCES[slip])
     assert failed
     assert "one_line.v:" in words
     assert "instances.v lacks 'Definition slip := @one_line.slip ...' with its arguments" in words
@@ -333,14 +336,14 @@ def test_an_instance_applies_the_theorem(slip, copied):
 
 def test_an_instance_must_not_be_in_a_section_with_hypotheses(copied):
     """A hypothesis with the name of an argument of the theorem would look like that argument."""
-    under = UNDER.format("Hypothesis n : false.").replace("Theorem slip : (4 = 5)%N.", "")
-    failed, words = refused(copied, instances=under)
+    in_section = IN_SECTION.format("Hypothesis n : false.").replace("Theorem slip : (4 = 5)%N.", "")
+    failed, words = refused(copied, instances=in_section)
     assert failed
     assert re.search(r"instances\.v:\d+: an instance has no hypotheses: Hypothesis n", words)
 
 
 def test_a_local_name_does_not_hide_a_definition_of_its_file(copied):
-    slip = UNDER.format("Let akmv_case : Prop := False.\nVariable bad : akmv_case.")
+    slip = IN_SECTION.format("Let akmv_case : Prop := False.\nVariable bad : akmv_case.")
     failed, words = refused(copied, bridge=slip)
     assert failed
     assert "bridge.v defines this name between marks: akmv_case" in words
@@ -360,7 +363,7 @@ def test_a_sentence_is_listed_for_one_file_and_must_occur_in_it(copied):
 
 
 @pytest.mark.parametrize("file", ["reals/bounds", "bridge", "definitions"])
-def test_every_file_is_scanned(file, copied):
+def test_files_of_both_folders_are_scanned(file, copied):
     failed, words = refused(copied, **{file: "Axiom slip : False.\n"})
     assert failed
     assert f"proofs/{file}.v:" in words

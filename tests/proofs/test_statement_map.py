@@ -1,4 +1,4 @@
-"""The map of the statements: its discs, its arrows, and what is counted in it."""
+"""The map of the statements: its discs, its arrows, and the counts below it."""
 
 import re
 from graphlib import TopologicalSorter
@@ -14,7 +14,7 @@ OF_A_THEOREM_BEFORE = {"lem-prior": "thm-lattice"}
 
 
 def references_by_line():
-    """Each statement and a statement named in its proof, found line by line."""
+    """Yield each statement with a statement that its proof names, read line by line."""
     for name in pages():
         stated, proof, proved = None, False, set()
         for cell in page(name).cells:
@@ -72,11 +72,11 @@ def test_a_proof_is_of_the_statement_before_it_or_of_the_theorem_that_it_names(m
     monkeypatch.setattr(statement_map, "pages", lambda: ["toy"])
     monkeypatch.setattr(statement_map, "page", lambda name: toy)
     monkeypatch.setattr(statement_map, "chapters", statement_map.chapters.__wrapped__)
-    found = statement_map.references.__wrapped__()
-    assert found == {"thm-a": ["lem-b"], "lem-b": ["thm-c"], "thm-c": []}
+    references = statement_map.references.__wrapped__()
+    assert references == {"thm-a": ["lem-b"], "lem-b": ["thm-c"], "thm-c": []}
 
 
-def test_no_proof_refers_to_its_own_statement():
+def test_no_proof_refers_to_its_own_statement_directly_or_through_others():
     TopologicalSorter(statement_map.references()).prepare()  # raises if there is a cycle
 
 
@@ -93,18 +93,18 @@ def toy(monkeypatch):
     monkeypatch.setattr(statement_map, "checked", lambda: known)
 
 
-def test_what_is_behind_a_statement_includes_what_is_named_in_other_proofs(toy):
-    assert {x: "".join(sorted(statement_map.behind(x))) for x in TOY} == {
+def test_dependencies_of_a_statement_include_those_of_its_dependencies(toy):
+    assert {x: "".join(sorted(statement_map.dependencies(x))) for x in TOY} == {
         **{"a": "bc", "b": "c", "c": "", "d": "c"},
         **{"e": "f", "f": "", "g": ""},
     }
 
 
-def test_statements_are_counted_by_what_is_behind_them(toy):
+def test_statements_are_counted_by_the_verdicts_on_their_dependencies(toy):
     assert statement_map.counts() == (
-        "Of the proofs of the 3 *checked* statements, 2 refer to one *by hand*, directly or "
-        "through other proofs on the pages, and none to one *in part*. Of the 3 *by hand*, "
-        "1 refers only to *checked* ones, and 1 refers to no other."
+        "Of the proofs that the pages give for the 3 *checked* statements, 2 refer, directly or "
+        "through others, to a statement proved *by hand*, and none to one checked *in part*. Of "
+        "the 3 proofs *by hand*, 1 refers only to *checked* statements, and 1 refers to none."
     )
 
 

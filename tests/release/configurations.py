@@ -31,34 +31,34 @@ RULES = {
     "missing": {"refuse", "centre", "drop"},
     "outside": {"refuse", "clamp", "drop"},
 }
-NUMBERS = {
+COMMON = {
     "eps": BUDGETS,
     "bounds": BOUNDS,
     "users": {"one", "many"},
     "centre": {"middle", "off", "lowest"},
 }
-CLIPPED = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
-IN_SILENCE = {"missing": {"centre"}, "outside": {"clamp"}}
-"""How a measurement treats such rows; a refusal would reveal something about values."""
+CLIPPING = {"objective": {"bound", "l1", "mse"}, "width": {"best", "given", "tiny"}}
+RULES_OF_MEASUREMENTS = {"missing": {"centre"}, "outside": {"clamp"}}
+"""How a measurement treats rows that a release may refuse; refusals would reveal values."""
 
 FACTORS = {
-    "mean": RULES | NUMBERS | CLIPPED | {"project": {False, True}},
-    "protected": RULES | NUMBERS | {"eps": EPS, "cap": {1, 3, 1000}, "reach": {"all", "given"}},
-    "measurement": NUMBERS | CLIPPED | {"project": {False, True}} | IN_SILENCE,
-    "sums": NUMBERS | CLIPPED | {"project": {False, True}},
+    "mean": RULES | COMMON | CLIPPING | {"project": {False, True}},
+    "protected": RULES | COMMON | {"eps": EPS, "cap": {1, 3, 1000}, "reach": {"all", "given"}},
+    "measurement": COMMON | CLIPPING | {"project": {False, True}} | RULES_OF_MEASUREMENTS,
+    "sums": COMMON | CLIPPING | {"project": {False, True}},
 }
 """Entry points (`private_mean`, `private_mean_protected_counts`, OpenDP's measurement,
 `release_mean`) and the options of each."""
 
 
 def pairwise(factors):
-    """Return rows in which any two options of two factors occur together, found greedily."""
+    """Find rows greedily: any two options of different factors occur together in one of them."""
     rng, rows = Random(0), []
     options = [[(name, x) for x in sorted(values)] for name, values in sorted(factors.items())]
     uncovered = {pair for one, other in combinations(options, 2) for pair in product(one, other)}
     while uncovered:
-        some = [[rng.choice(each) for each in options] for _ in range(500)]
-        best = max(some, key=lambda row: len(uncovered.intersection(combinations(row, 2))))
+        candidates = [[rng.choice(each) for each in options] for _ in range(500)]
+        best = max(candidates, key=lambda row: len(uncovered.intersection(combinations(row, 2))))
         uncovered.difference_update(combinations(best, 2))
         rows.append(dict(best))
     return rows
@@ -67,30 +67,34 @@ def pairwise(factors):
 IN_PARTS = {"objective": "l1", "width": "best", "centre": "middle", "project": True}
 """Options with which a release itself decides whether to split off users with many records."""
 
-HELD = {
+INPUT_RULES = {
     "lists": {"missing": "centre", "outside": "clamp"},
     "polars, lazy": {"missing": "refuse", "outside": "clamp"},
     "DuckDB": {"missing": "drop", "outside": "refuse"},
     **{engine: {"missing": "centre", "outside": "drop"} for engine in ENGINES},
 }
-"""Some kinds of data, with rules."""
+"""Rules for missing values and for those outside the bounds, for some kinds of data."""
 
-APART = {"heavy": ("text", "large", "zCDP"), "light": ("text", "large")}
-"""Whether the first user has many records or few, and budgets at which users are split."""
+SPLIT_BUDGETS = {"heavy": ("text", "large", "zCDP"), "light": ("text", "large")}
+"""Budgets at which users are split, if the first user has many records ("heavy") or few."""
 
 PARTS = [
     {"entry": "mean", "input": kind, "bounds": "usual", "eps": eps, "users": users} | IN_PARTS | how
-    for kind, how in HELD.items()
-    for users, budgets in APART.items()
+    for kind, how in INPUT_RULES.items()
+    for users, budgets in SPLIT_BUDGETS.items()
     for eps in budgets
 ]
 PARTS += [
     {"entry": entry, "bounds": bounds, "eps": eps, "users": users} | IN_PARTS | how
     for entry, bounds, how in (
-        ("measurement", "small", {name: option for name, (option,) in IN_SILENCE.items()}),
+        (
+            "measurement",
+            "small",
+            {name: option for name, (option,) in RULES_OF_MEASUREMENTS.items()},
+        ),
         ("sums", "usual", {}),
     )
-    for users, budgets in APART.items()
+    for users, budgets in SPLIT_BUDGETS.items()
     for eps in budgets
 ]
 
@@ -100,19 +104,20 @@ ROWS = [{"entry": entry} | row for entry in FACTORS for row in pairwise(FACTORS[
 def numbers_of(row):
     low, high = (0.0, BOUNDS[row["bounds"]][1]) if row["entry"] == "sums" else BOUNDS[row["bounds"]]
     centre = {"middle": None, "off": low + 0.375 * (high - low), "lowest": low}[row["centre"]]
-    shares = {"given": 1.5, "narrow": 0.5, "tiny": 2.0**-36}
-    share = shares.get(row.get("width"))
-    return low, high, centre, share and share * (high - low)
+    ratios = {"given": 1.5, "narrow": 0.5, "tiny": 2.0**-36}
+    ratio = ratios.get(row.get("width"))
+    return low, high, centre, ratio and ratio * (high - low)
 
 
-def release_of(row, users, values, folder):
+def release_call(row, users, values, folder):
+    """Return a function that makes the release of a row, by its entry point."""
     low, high, centre, width = numbers_of(row)
     options = {"eps" if row["entry"] == "protected" else "budget": BUDGETS[row["eps"]]}
     options["centre"] = centre
     if row["entry"] != "protected":
         options |= {"objective": row["objective"], "total_width": width}
     if row["entry"] == "sums":
-        counts, sums = sums_of(users, values)
+        counts, sums = counts_and_sums(users, values)
         people, options["project"] = ud.Contributions(counts, high), row["project"]
         return lambda: release.release_mean(sums, people, **options)
     options |= {"lower": low, "upper": high}
@@ -124,15 +129,15 @@ def release_of(row, users, values, folder):
     if kind in COLUMNS:
         columns = COLUMNS[kind](users, values)
     else:
-        of_values = pa.string() if isinstance(values[0], str) else pa.float64()
-        options["data"] = TABLES[kind](rows_of(users, pa.array(values, of_values)), folder)
+        value_type = pa.string() if isinstance(values[0], str) else pa.float64()
+        options["data"] = TABLES[kind](rows_of(users, pa.array(values, value_type)), folder)
     if row["entry"] == "protected":
         options["reach"] = (high - low) / 8 if row["reach"] == "given" else None
         return lambda: release.private_mean_protected_counts(*columns, cap=row["cap"], **options)
     return lambda: release.private_mean(*columns, project=row["project"], **options)
 
 
-def sums_of(users, values):
+def counts_and_sums(users, values):
     names, codes = np.unique(users, return_inverse=True)
     return np.bincount(codes), np.bincount(codes, values, len(names)).tolist()
 
@@ -176,7 +181,7 @@ def large_table(row, copies, alike):
     return users, np.full(users.size, near_the_top) if alike else np.array(values, float)
 
 
-def kept(row, users, values):
+def kept_rows(row, users, values):
     low, high, _, _ = numbers_of(row)
     frame = pd.DataFrame({"user": users, "value": np.array(values, float)})
     if row.get("outside") == "drop":
@@ -192,46 +197,46 @@ def centre_of(row):
 def parts_of(row, users, values):
     """Return for each part of a release its users' names, counts and bound, S, and intervals."""
     low, high, _, width = numbers_of(row)
-    counts = kept(row, users, values).groupby("user").size()
-    people, law = ud.Contributions(counts, high - low), BUDGETS[row["eps"]]
-    widths = {1: beyond.threshold(people, law, row["objective"]) if width is None else width}
+    counts = kept_rows(row, users, values).groupby("user").size()
+    people, budget = ud.Contributions(counts, high - low), BUDGETS[row["eps"]]
+    widths = {1: beyond.threshold(people, budget, row["objective"]) if width is None else width}
     if IN_PARTS.items() <= row.items():
-        split = beyond.best_split(people, law)
+        split = beyond.best_split(people, budget)
         widths = {int(part.users.counts.min()): part.total_width for part in split.parts}
     parts, above = [], inf
     for fewest, S in widths.items():
-        some = counts[(fewest <= counts) & (counts < above)]
-        above, part = fewest, ud.Contributions(some, high - low)
+        selected = counts[(fewest <= counts) & (counts < above)]
+        above, part = fewest, ud.Contributions(selected, high - low)
         clipping = beyond.centred_clipping(part, S, centre_of(row) - low)
-        parts.append((some.index, part, float(S), clipping))
+        parts.append((selected.index, part, float(S), clipping))
     return parts
 
 
 def clipped_means(row, users, values):
     """Return for each part the mean of the clipped users without noise, and the noise's scale."""
     low, high, _, _ = numbers_of(row)
-    frame, middle, found = kept(row, users, values), centre_of(row), []
-    by_user = (frame.value.clip(low, high) - middle).fillna(0).groupby(frame.user).sum()
+    frame, centre, means = kept_rows(row, users, values), centre_of(row), []
+    by_user = (frame.value.clip(low, high) - centre).fillna(0).groupby(frame.user).sum()
     for names, people, width, clipping in parts_of(row, users, values):
-        mean = middle + by_user[names].clip(-width / 2, width / 2).sum() / people.total
-        found.append((mean, float(ud.sensitivity(people, clipping)) * noise_of(row)))
-    return found
+        mean = centre + by_user[names].clip(-width / 2, width / 2).sum() / people.total
+        means.append((mean, float(ud.sensitivity(people, clipping)) * noise_of(row)))
+    return means
 
 
-def gaussian(row):
+def is_gaussian(row):
     return row["eps"] not in EPS
 
 
 def noise_of(row):
     """Return the scale of the noise for sensitivity 1."""
     budget = BUDGETS[row["eps"]]
-    return budget.sigma if gaussian(row) else 1 / float(Fraction(budget))
+    return budget.sigma if is_gaussian(row) else 1 / float(Fraction(budget))
 
 
 def clipped_totals(row, reach, users, values):
-    """Return the same for protected counts: sum and weight without noise, each with its scale."""
+    """Return sum and weight with protected counts, without noise, each with its noise's scale."""
     low, high, _, _ = numbers_of(row)
-    frame, cap, eps = kept(row, users, values), row["cap"], float(Fraction(EPS[row["eps"]]))
+    frame, cap, eps = kept_rows(row, users, values), row["cap"], float(Fraction(EPS[row["eps"]]))
     by_user = (frame.value.clip(low, high) - centre_of(row)).fillna(0).groupby(frame.user)
     weights = by_user.size().clip(upper=cap)
     total = (by_user.mean().clip(-reach, reach) * weights).sum()

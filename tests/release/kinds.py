@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 DAY, SPAN = datetime.date(2013, 1, 1), datetime.timedelta(days=1)
 NOON = datetime.datetime(2013, 1, 1, 12)
 ZONES = [NOON.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=h))) for h in (0, 1)]
-MORE = 5 * 10**9  # beyond 32 bits
+BEYOND_32_BITS = 5 * 10**9
 
 
 class Autumn(datetime.tzinfo):
@@ -214,10 +214,10 @@ TYPED = {
     "days": {"Arrow in 32 bits": arrow(pa.date32()), "Arrow in 64 bits": arrow(pa.date64())},
     "times": {"pandas by Arrow": pandas(pd.ArrowDtype(pa.timestamp("ns")))},
 }
-HELD = [(kind, holder) for kind, holders in TYPED.items() for holder in holders]
+TYPED_CASES = [(kind, holder) for kind, holders in TYPED.items() for holder in holders]
 
 
-def held(kind, holder, null=False):
+def typed_column(kind, holder, null=False):
     """Return a column of two users, the first one twice, with a null in between if `null`."""
     first, second, again = ENTRIES[kind]
     return TYPED[kind][holder]([first, second, *[None] * null, again])
@@ -239,7 +239,9 @@ BY_DTYPE = {
     np.dtypes.StringDType(na_object=nan): [["a", "b", nan, "a"]],
 }
 NUMPY = [np.array(column, dtype) for dtype, columns in BY_DTYPE.items() for column in columns]
-NUMPY += [pa.array([0, MORE, None, 0], kind("us")) for kind in (pa.timestamp, pa.duration)]
+NUMPY += [
+    pa.array([0, BEYOND_32_BITS, None, 0], kind("us")) for kind in (pa.timestamp, pa.duration)
+]
 NULLS = [None, nan, np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NA, pd.NaT]
 NULLS += [np.datetime64("NaT", "s"), np.timedelta64("NaT", "s")]
 
@@ -259,7 +261,7 @@ def csv(rows, folder, name="records.csv"):
     return folder / name
 
 
-# Functions of an Arrow table and a temporary folder.
+# Each converts an Arrow table to another kind of table, perhaps a file in a given folder.
 TABLES = {
     "mapping": lambda rows, _: rows.to_pydict(),
     "pandas": lambda rows, _: rows.to_pandas(integer_object_nulls=True),

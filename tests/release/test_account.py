@@ -30,7 +30,7 @@ def exact(total):
 
 
 def published(**changed):
-    """What a release publishes, with some entries changed; no two are equal."""
+    """What a release publishes, with some entries changed; no two outputs are equal."""
     result = release.private_mean("who", "kmh", **WEEK, budget=1).public()
     return result | {"mean": next(unique)} | changed
 
@@ -39,13 +39,13 @@ def gaussian(rho, **changed):
     return published(eps=None, rho=rho, sigma=1.0, **changed)
 
 
-def hidden(eps, **changed):
+def protected(eps, **changed):
     result = release.private_mean_protected_counts("who", "kmh", **WEEK, eps=1, cap=2).public()
     return result | {"eps": eps, "noisy_sum": float(next(unique))} | changed
 
 
 def proved_delta(rho, eps):
-    """A delta for which rho-zCDP is (eps, delta)-private, in 50 digits, minimised over alpha > 1.
+    """A delta for which rho-zCDP implies (eps, delta)-DP, in 50 digits, minimised over alpha > 1.
 
     exp((alpha - 1)(alpha rho - eps)) / (alpha - 1) (1 - 1/alpha)^alpha: Canonne, Kamath and
     Steinke (2020), Proposition 7.
@@ -69,40 +69,40 @@ def proved_delta(rho, eps):
 @pytest.mark.parametrize("n", NUMBERS)
 @pytest.mark.parametrize("total", TOTALS)
 def test_budgets_by_basic_composition_never_exceed_the_total(total, n):
-    each = release.divide_budget(n, eps=total)
-    assert (each.method, each.rho, each.budget) == ("basic composition", None, each.eps)
-    assert Fraction(each.eps) * n <= exact(total) < Fraction(each.eps) * n * Fraction(1 + 1e-11)
-    noise = release.discrete_laplace(1000, Fraction(each.eps))
+    share = release.divide_budget(n, eps=total)
+    assert (share.method, share.rho, share.budget) == ("basic composition", None, share.eps)
+    assert Fraction(share.eps) * n <= exact(total) < Fraction(share.eps) * n * Fraction(1 + 1e-11)
+    noise = release.discrete_laplace(1000, Fraction(share.eps))
     assert Fraction(dp.c.make_composition([noise] * n).map(1000)) <= exact(total)
 
 
 @pytest.mark.parametrize("n", NUMBERS)
 @pytest.mark.parametrize("total", TOTALS)
 def test_budgets_in_zcdp_never_exceed_the_total_for_any_mix_of_noise(total, n):
-    each = release.divide_budget(n, rho=total)
-    assert each.method == "zCDP"
-    assert each.budget.spends <= Fraction(each.rho)
-    for spent in (Fraction(each.rho), Fraction(each.eps) ** 2 / 2):
+    share = release.divide_budget(n, rho=total)
+    assert share.method == "zCDP"
+    assert share.budget.privacy_cost <= Fraction(share.rho)
+    for spent in (Fraction(share.rho), Fraction(share.eps) ** 2 / 2):
         assert spent * n <= exact(total) < spent * n * Fraction(1 + 1e-11)
-    laplace = dp.c.make_pureDP_to_zCDP(release.discrete_laplace(1000, Fraction(each.eps)))
-    normal = release.discrete_gaussian(1000, each.budget)
-    for some in {0, n // 2, n}:
-        both = dp.c.make_composition([laplace] * some + [normal] * (n - some))
-        assert Fraction(both.map(1000)) <= exact(total)
+    laplace = dp.c.make_pureDP_to_zCDP(release.discrete_laplace(1000, Fraction(share.eps)))
+    normal = release.discrete_gaussian(1000, share.budget)
+    for n_laplace in {0, n // 2, n}:
+        mix = dp.c.make_composition([laplace] * n_laplace + [normal] * (n - n_laplace))
+        assert Fraction(mix.map(1000)) <= exact(total)
 
 
 @pytest.mark.parametrize("delta", ["1e-12", 1e-6, 0.01])
 @pytest.mark.parametrize(("eps", "n"), [(0.1, 300), (1, 60), (Fraction(1, 3), 156), (8, 400)])
 def test_budgets_for_eps_and_delta_never_exceed_the_total(eps, delta, n):
-    each = release.divide_budget(n, eps=eps, delta=delta)
-    assert each.method == "zCDP"
-    together = Fraction(each.rho) * n
-    assert proved_delta(together, exact(eps)) <= Decimal(float(delta))
-    normal = release.discrete_gaussian(1000, each.budget)
-    of_all = dp.c.make_zCDP_to_approxDP(dp.c.make_composition([normal] * n)).map(1000)
-    assert of_all.delta(float(eps)) <= float(delta)
+    share = release.divide_budget(n, eps=eps, delta=delta)
+    assert share.method == "zCDP"
+    total_rho = Fraction(share.rho) * n
+    assert proved_delta(total_rho, exact(eps)) <= Decimal(float(delta))
+    normal = release.discrete_gaussian(1000, share.budget)
+    composition = dp.c.make_zCDP_to_approxDP(dp.c.make_composition([normal] * n)).map(1000)
+    assert composition.delta(float(eps)) <= float(delta)
     # A relative increase by 1e-3 is too much.
-    assert proved_delta(together * Fraction(1001, 1000), exact(eps)) > Decimal(float(delta))
+    assert proved_delta(total_rho * Fraction(1001, 1000), exact(eps)) > Decimal(float(delta))
 
 
 def test_eps_and_delta_are_divided_by_the_method_that_allows_more():
@@ -171,16 +171,16 @@ TOTALS_REFUSED = {
 
 
 @pytest.mark.parametrize(("given", "words"), TOTALS_REFUSED.values(), ids=TOTALS_REFUSED)
-def test_a_total_is_refused_by_name(given, words):
+def test_bad_totals_are_refused_with_the_name_of_the_argument(given, words):
     with pytest.raises(ValueError, match=words):
         release.divide_budget(**{"n_releases": 3} | given)
 
 
 def test_a_release_accepts_the_smallest_share():
-    each = release.divide_budget(4, eps=2.0**-38)
-    assert each.eps == 2.0**-40
+    share = release.divide_budget(4, eps=2.0**-38)
+    assert share.eps == 2.0**-40
     smallest = release.divide_budget(1, rho=2.0**-81)
-    for budget in (each.budget, smallest.budget):
+    for budget in (share.budget, smallest.budget):
         release.private_mean("who", "kmh", **WEEK, budget=budget)
 
 
@@ -190,41 +190,41 @@ def test_a_release_accepts_the_smallest_share():
 @pytest.mark.parametrize("total", [{"eps": 1}, {"rho": 0.1}, {"eps": 2, "delta": 1e-6}], ids=str)
 def test_releases_of_divided_budgets_spend_at_most_the_total(total, tmp_path):
     n = 30
-    each = release.divide_budget(n, **total)
-    results = [release.private_mean("who", "kmh", **WEEK, budget=each.budget) for _ in range(n)]
+    share = release.divide_budget(n, **total)
+    results = [release.private_mean("who", "kmh", **WEEK, budget=share.budget) for _ in range(n)]
     for week, one in enumerate(results):
         (tmp_path / f"{week}.json").write_text(one.public_json())
     files = sorted(tmp_path.iterdir())
-    found = release.account(files, delta=total.get("delta"), count_equal=True)
-    assert found.n_releases == n
+    account = release.account(files, delta=total.get("delta"), allow_duplicates=True)
+    assert account.n_releases == n
     for name, most in total.items():
-        assert 0.999 * most < getattr(found, name) <= most
+        assert 0.999 * most < getattr(account, name) <= most
     texts = [f"\n{one.public_json()}" for one in results]
     for documents in (texts, [one.public() for one in results], map(str, files)):
-        other = release.account(documents, delta=total.get("delta"), count_equal=True)
-        assert other == found
+        other = release.account(documents, delta=total.get("delta"), allow_duplicates=True)
+        assert other == account
 
 
 def test_an_account_adds_exactly_and_rounds_up():
     spent = [0.1, 0.2, 0.7, 0, 1e-9] * 20
-    found = release.account([published(eps=eps) for eps in spent])
+    account = release.account([published(eps=eps) for eps in spent])
     for number, exactly in (
-        (found.eps, sum(map(Fraction, spent))),
-        (found.rho, sum(Fraction(eps) ** 2 / 2 for eps in spent)),
+        (account.eps, sum(map(Fraction, spent))),
+        (account.rho, sum(Fraction(eps) ** 2 / 2 for eps in spent)),
     ):
         assert exactly <= Fraction(number) < exactly * Fraction(1 + 1e-12)
-    assert (found.delta, found.basic_eps, found.zcdp_eps) == (0, found.eps, None)
-    assert found.method == "basic composition"
+    assert (account.delta, account.basic_eps, account.zcdp_eps) == (0, account.eps, None)
+    assert account.method == "basic composition"
 
 
 @pytest.mark.parametrize(("n", "method"), [(3, "basic composition"), (200, "zCDP")])
-def test_the_smaller_of_two_guarantees_is_marked(n, method):
-    found = release.account([published(eps=0.1) for _ in range(n)], delta=1e-6)
-    assert found.method == method
-    assert found.eps == min(found.basic_eps, found.zcdp_eps)
-    assert found.delta == (1e-6 if method == "zCDP" else 0)
-    assert proved_delta(found.rho, found.zcdp_eps * 1.000001) <= Decimal("1e-6")
-    assert proved_delta(found.rho, found.zcdp_eps * 0.999) > Decimal("1e-6")
+def test_the_method_is_that_with_the_smaller_eps(n, method):
+    account = release.account([published(eps=0.1) for _ in range(n)], delta=1e-6)
+    assert account.method == method
+    assert account.eps == min(account.basic_eps, account.zcdp_eps)
+    assert account.delta == (1e-6 if method == "zCDP" else 0)
+    assert proved_delta(account.rho, account.zcdp_eps * 1.000001) <= Decimal("1e-6")
+    assert proved_delta(account.rho, account.zcdp_eps * 0.999) > Decimal("1e-6")
 
 
 def test_gaussian_noise_has_an_eps_only_with_a_delta():
@@ -235,43 +235,43 @@ def test_gaussian_noise_has_an_eps_only_with_a_delta():
     assert without.sentence.startswith(
         "These 4 releases together spend at most rho = 0.175001 by zCDP:"
     )
-    found = release.account(documents, delta=1e-6)
-    assert found.rho == without.rho
-    assert 0.175 <= found.rho < 0.175 * (1 + 1e-12)
+    account = release.account(documents, delta=1e-6)
+    assert account.rho == without.rho
+    assert 0.175 <= account.rho < 0.175 * (1 + 1e-12)
     # Basic composition: each of the three with a third of delta.
-    alone = found.basic_eps - 0.5
+    gaussian_eps = account.basic_eps - 0.5
     parts = [release.account([gaussian(rho)], delta=1e-6 / 3).eps for rho in rhos]
-    assert alone == pytest.approx(sum(parts), rel=1e-9)
-    assert found.eps == found.zcdp_eps < found.basic_eps
+    assert gaussian_eps == pytest.approx(sum(parts), rel=1e-9)
+    assert account.eps == account.zcdp_eps < account.basic_eps
 
 
 def test_vectors_and_means_have_the_same_neighbouring_relation():
     law = GaussianNoise.zcdp(0.5)
     vectors = release.release_mean_in_ball(np.ones((60, 2)), ud.Contributions([1] * 60, 65), law)
-    found = release.account([vectors.public_json(), gaussian(0.25)])
-    assert 0.75 * (1 - 1e-9) < found.rho <= 0.75
-    assert found.promise == COUNTS_PUBLIC
+    account = release.account([vectors.public_json(), gaussian(0.25)])
+    assert 0.75 * (1 - 1e-9) < account.rho <= 0.75
+    assert account.privacy_unit == COUNTS_PUBLIC
 
 
-def test_a_release_of_nothing_spends_nothing():
-    nothing = release.private_mean("who", "kmh", **WEEK, budget=1, total_width=0)
-    assert release.account([nothing.public_json()], delta=0.1).eps == 0
+def test_a_constant_release_spends_nothing():
+    constant = release.private_mean("who", "kmh", **WEEK, budget=1, total_width=0)
+    assert release.account([constant.public_json()], delta=0.1).eps == 0
 
 
-def test_a_very_large_sum_has_no_eps_by_zcdp():
-    found = release.account([gaussian(900), gaussian(901)], delta=1e-6)
-    assert found.zcdp_eps == inf
-    assert found.eps == found.basic_eps < 3000
-    assert found.sentence.endswith(f"or rho = 1801 by zCDP: {COUNTS_PUBLIC}.")
+def test_a_very_large_sum_of_rho_has_no_finite_eps_by_zcdp():
+    account = release.account([gaussian(900), gaussian(901)], delta=1e-6)
+    assert account.zcdp_eps == inf
+    assert account.eps == account.basic_eps < 3000
+    assert account.sentence.endswith(f"or rho = 1801 by zCDP: {COUNTS_PUBLIC}.")
 
 
 def test_an_account_is_stated_in_a_sentence():
-    one = release.account([published(eps=1)])
-    assert one.sentence == (
+    single = release.account([published(eps=1)])
+    assert single.sentence == (
         "This release spends at most eps = 1 by basic composition, or rho = 0.5 by zCDP: "
         "user-level, for replacing one user's values, with the counts public."
     )
-    many = release.account([hidden(0.1) for _ in range(200)], delta=1e-6)
+    many = release.account([protected(0.1) for _ in range(200)], delta=1e-6)
     assert many.sentence == (
         "These 200 releases together spend at most eps = 7.76622 with delta = 1e-06 by zCDP "
         "(rho = 1.00001), or eps = 20.0001 by basic composition: user-level, for replacing one "
@@ -283,13 +283,13 @@ def test_an_account_is_stated_in_a_sentence():
 
 
 def test_budgets_with_protected_and_public_counts_add_up_only_for_the_values():
-    documents = [published(eps=0.25), hidden(0.5)]
+    documents = [published(eps=0.25), protected(0.5)]
     with pytest.raises(ValueError, match=r"one neighbouring relation: .* counts_public=True"):
         release.account(documents)
-    found = release.account(documents, counts_public=True)
-    assert (found.eps, found.promise) == (0.75, COUNTS_PUBLIC)
-    assert release.account(documents[1:], counts_public=True).promise == COUNTS_PUBLIC
-    assert "adding or removing a user" in release.account(documents[1:]).promise
+    account = release.account(documents, counts_public=True)
+    assert (account.eps, account.privacy_unit) == (0.75, COUNTS_PUBLIC)
+    assert release.account(documents[1:], counts_public=True).privacy_unit == COUNTS_PUBLIC
+    assert "adding or removing a user" in release.account(documents[1:]).privacy_unit
 
 
 def test_equal_documents_are_refused_unless_they_are_separate_releases():
@@ -297,7 +297,7 @@ def test_equal_documents_are_refused_unless_they_are_separate_releases():
     copy = json.dumps(dict(reversed(first.items())))
     with pytest.raises(ValueError, match=r"budget once .* got documents\[0\] and documents\[2\]"):
         release.account([first, other, copy])
-    assert release.account([first, other, copy], count_equal=True).eps == 0.75
+    assert release.account([first, other, copy], allow_duplicates=True).eps == 0.75
     assert release.account([first, other]).eps == 0.5
 
 
@@ -318,10 +318,13 @@ DOCUMENTS_REFUSED = {
     "no number": ({"eps": float("nan")}, "whose budget is not one number"),
     "a budget beyond use": ({"eps": 1001}, "whose budget is not one number from 0 to 1000"),
     "another relation": (
-        {"promise": "record-level, for replacing one record"},
+        {"privacy_unit": "record-level, for replacing one record"},
         "whose neighbouring relation .* is unknown",
     ),
-    "another kind's relation": ({"promise": hidden(1)["promise"]}, "whose neighbouring"),
+    "another kind's relation": (
+        {"privacy_unit": protected(1)["privacy_unit"]},
+        "whose neighbouring",
+    ),
 }
 
 
@@ -332,10 +335,10 @@ def test_a_refused_document_is_named_by_its_index(changed, words):
 
 
 def test_a_document_without_an_entry_is_refused():
-    less = published()
-    del less["upper"]
+    incomplete = published()
+    del incomplete["upper"]
     with pytest.raises(ValueError, match="whose entries are not those of its kind"):
-        release.account([less])
+        release.account([incomplete])
 
 
 NOT_DOCUMENTS = {
@@ -358,8 +361,8 @@ def test_other_values_than_a_list_of_documents_are_refused(given, kind, words):
         release.account(given())
 
 
-def test_settings_are_refused_by_name():
-    for name in ("counts_public", "count_equal"):
+def test_bad_settings_are_refused_with_the_name_of_the_argument():
+    for name in ("counts_public", "allow_duplicates"):
         with pytest.raises(TypeError, match=f"`{name}` must be True or False"):
             release.account([published()], **{name: 1})
     with pytest.raises(ValueError, match="`delta` must be from 1e-100 to less than 1"):

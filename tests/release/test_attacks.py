@@ -45,7 +45,7 @@ def of_table(data, **options):
     return mean_of("user", "value", data=data, **options)
 
 
-# 2. Arrays that change later, and values of any type.
+# Arrays that change after they were read, and files.
 @pytest.mark.parametrize("what", ["users", "values"])
 def test_arrays_may_change_after_they_were_read(what):
     users, values = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])
@@ -172,8 +172,11 @@ def test_an_incomplete_compressed_file_is_refused(tmp_path, name):
     assert of_table(write(path, WHOLE + gzip.compress(b"b,1\n"))).n_records == 1001
 
 
-REACH = ["SELECT * FROM '{other}'", "SELECT * FROM read_parquet('https://example.org/t.parquet')"]
-REACH += ["COPY (SELECT 1) TO 'out.csv'", "INSTALL httpfs", "SET threads = 1"]
+FORBIDDEN_QUERIES = [
+    "SELECT * FROM '{other}'",
+    "SELECT * FROM read_parquet('https://example.org/t.parquet')",
+]
+FORBIDDEN_QUERIES += ["COPY (SELECT 1) TO 'out.csv'", "INSTALL httpfs", "SET threads = 1"]
 
 
 def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
@@ -183,9 +186,9 @@ def test_nothing_is_written_and_nothing_else_is_read(tmp_path, monkeypatch):
     of_table("t.parquet")
     assert sorted(os.listdir(tmp_path)) == ["other.parquet", "t.parquet"]
     with read_tally("user", "value", path, Rules(read_grid(0, 10))) as tally:
-        for query in REACH:
+        for query in FORBIDDEN_QUERIES:
             with pytest.raises(duckdb.Error):
-                tally.kept.backend.connection.raw_sql(query.format(other=other))
+                tally.table.backend.connection.raw_sql(query.format(other=other))
 
 
 INSTEAD = (
@@ -234,7 +237,7 @@ NO_FILES = {
 
 
 @pytest.mark.parametrize(("data", "kind", "words"), NO_FILES.values(), ids=NO_FILES)
-def test_other_paths_than_local_files_are_refused_and_shown(
+def test_paths_other_than_those_of_local_files_are_refused(
     tmp_path, monkeypatch, data, kind, words
 ):
     """Folders and pipes are refused as well; a pipe would block."""
@@ -276,7 +279,7 @@ def test_a_file_named_twice_is_refused(tmp_path, again):
         release.user_counts("user", data=[path, again(path)])
 
 
-# Two files whose columns DuckDB would cast to one type, and so merge two users.
+# Columns of two files that DuckDB would cast to one type, which could merge users.
 CASTS = {
     "integers and text": ([1, 2], ["1", "2"], "int64", "string"),
     "integers and floats": ([2**53 + 1], [2.0**53], "int64", "float64"),
@@ -415,7 +418,7 @@ NO_NUMBERS = {
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS.values(), ids=NO_NUMBERS)
-def test_text_in_a_csv_file_is_a_number_or_refused(tmp_path, text):
+def test_values_in_a_csv_file_that_are_not_numbers_are_refused(tmp_path, text):
     words = "`value` must hold real numbers" if text else "`value` must not be missing"
     with pytest.raises(ValueError, match=words):
         of_table(write(tmp_path / "t.csv", f'user,value\na,"{text}"\n'))
@@ -430,15 +433,15 @@ def test_words_such_as_null_are_users_in_a_csv_file(tmp_path):
         release.user_counts("user", data=write(tmp_path / "t.csv", f"{text},1\n"))
 
 
-# 5. Ids are never converted to floats, and no two are merged.
+# Ids are never converted to floats, and no two are merged.
 @pytest.mark.parametrize("null", [False, True])
 @pytest.mark.parametrize("kind", TABLES)
 def test_ids_near_2_to_the_63_are_told_apart(tmp_path, kind, null):
     ids = pa.array([*range(2**63 - 1000, 2**63), *[None] * null], pa.int64())
     data = TABLES[kind](rows_of(ids, np.ones(len(ids))), tmp_path)
     with read_tally("user", "value", data, Rules(read_grid(0, 1))) as tally:
-        found = tally.survey()
-    assert (found.sizes, found.users, found.without_user) == ((1,), (1000,), int(null))
+        survey = tally.survey()
+    assert (survey.sizes, survey.users, survey.without_user) == ((1,), (1000,), int(null))
 
 
 APART = ["a|a\0|a\0\0", "\u00e9|e\u0301|e", "a|A|a ", "1|\uff11|01"]
@@ -451,7 +454,7 @@ def test_text_is_compared_by_code_points(tmp_path, kind, users):
     assert release.user_counts("user", data=data).tolist() == [1, 1, 1]
 
 
-# 6. All queries see the same state of the table.
+# All queries see the same state of the table.
 
 
 VIEWS = {
@@ -486,16 +489,16 @@ def test_a_table_that_changes_during_a_release_is_released_as_first_read(
 ):
     """The change is in counts, or in numbers of missing values or of values outside the bounds."""
     before = of_table(shop.table("t"))
-    real, requests = engines.run_query, []
+    real, queries = engines.run_query, []
 
-    def ask(question):
+    def change_and_run(query):
         shop.raw_sql(change)
-        requests.append(question)
-        return real(question)
+        queries.append(query)
+        return real(query)
 
-    monkeypatch.setattr(engines, "run_query", ask)
+    monkeypatch.setattr(engines, "run_query", change_and_run)
     assert of_table(shop.table("t")) == before
-    assert len(requests) == 2
+    assert len(queries) == 2
     assert len(set(opendp.requests)) == 1
 
 
@@ -511,14 +514,14 @@ def test_tables_that_differ_at_each_reading_are_read_once(shop, opendp):
         assert result.mean == pytest.approx(5)
 
 
-# 6b. After failures, nothing is spent, and no table is left behind.
+# After failures, nothing is spent, and no table is left behind.
 SPENT_NOTHING = "Nothing was released, and no budget was spent[.]"
 MANY = "SELECT i::VARCHAR AS user, 1.0 AS value FROM range(4000000) r(i)"
 
 
 def tables_of(connection):
-    found = connection.raw_sql("SELECT table_name FROM duckdb_tables()").fetchall()
-    return [name for (name,) in found if name != "t"]
+    rows = connection.raw_sql("SELECT table_name FROM duckdb_tables()").fetchall()
+    return [name for (name,) in rows if name != "t"]
 
 
 def test_no_table_is_left_behind(shop, opendp):
@@ -573,19 +576,19 @@ def test_the_callers_own_connection_may_write_to_a_disk(tmp_path):
     assert not folder.exists() or os.listdir(folder) == []
 
 
-@pytest.mark.parametrize("question", [0, 1], ids=["counts", "total"])
+@pytest.mark.parametrize("failing", [0, 1], ids=["counts", "total"])
 def test_an_engine_that_fails_between_two_queries_releases_nothing(
-    shop, monkeypatch, opendp, question
+    shop, monkeypatch, opendp, failing
 ):
-    real, requests = engines.run_query, []
+    real, queries = engines.run_query, []
 
-    def ask(expression):
-        if len(requests) == question:
+    def fail_or_run(query):
+        if len(queries) == failing:
             shop.disconnect()
-        requests.append(expression)
-        return real(expression)
+        queries.append(query)
+        return real(query)
 
-    monkeypatch.setattr(engines, "run_query", ask)
+    monkeypatch.setattr(engines, "run_query", fail_or_run)
     with pytest.raises(ValueError, match=SPENT_NOTHING):
         of_table(shop.table("t"))
     assert opendp.requests == []
@@ -618,7 +621,7 @@ def test_a_call_that_is_stopped_releases_nothing():
     [KeyboardInterrupt("row 0.7"), RuntimeError("Query interrupted")],
     ids=["Python", "DuckDB"],
 )
-def test_a_stopped_call_has_its_own_message(stop):
+def test_a_stopped_call_says_that_nothing_was_released(stop):
     """The message is the same whether Python or DuckDB notices Ctrl-C first."""
 
     def scan():
@@ -628,7 +631,7 @@ def test_a_stopped_call_has_its_own_message(stop):
         quietly(scan, "a table")
 
 
-# 7. Bounds with 17 digits, and bounds that floats cannot hold.
+# Bounds with 17 digits, bounds near which floats are coarse, and threads.
 
 
 def test_literals_reach_duckdb_exactly():
@@ -659,7 +662,7 @@ def test_adversarial_bounds_give_the_same_bits_on_numpy_and_duckdb(opendp):
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize("lower", [1e9, -(2.0**40), 1e6])
-def test_intervals_cover_the_mean_even_if_floats_are_coarse(lower, opendp):
+def test_the_mean_is_within_its_rounding_even_if_floats_are_coarse(lower, opendp):
     bounds = {"lower": lower, "upper": lower + 2}
     values = np.random.default_rng(34).uniform(lower, lower + 2, 500).clip(*bounds.values())
     result = mean_of(np.arange(500), values, **bounds, budget=100)
@@ -685,8 +688,8 @@ def test_threads_share_a_relation_of_duckdb():
         assert [*counts] == [50] * 32
 
 
-# 10. Nothing protected is printed or serialised.
-def test_sums_of_a_release_are_not_quoted():
+# Nothing protected is printed or serialised.
+def test_refusals_quote_no_sums():
     users, law = ud.Contributions([2, 1], 10), beyond.GaussianNoise(1)
     odd = [77.125, "secret", np.nan, np.inf, None]
     numbers = [*([x, 1.0] for x in odd), [1.0], np.array([[1.0, 2.0]] * 3)]
@@ -704,21 +707,23 @@ def test_sums_of_a_release_are_not_quoted():
 
 def test_published_results_fit_the_schema():
     users, values = ["a", "a", "b"], [1.0, 2.0, 3.0]
-    few = release.private_mean_protected_counts(users, values, lower=0, upper=10, eps=1, cap=2)
+    protected = release.private_mean_protected_counts(
+        users, values, lower=0, upper=10, eps=1, cap=2
+    )
     budgets = (1, 1e-6, beyond.GaussianNoise(2), beyond.GaussianNoise(1e-3))
-    results = [few, *(mean_of(users, values, budget=budget) for budget in budgets)]
+    results = [protected, *(mean_of(users, values, budget=budget) for budget in budgets)]
     people, law = ud.Contributions([2, 1], upper=2), beyond.GaussianNoise(2)
     results += [release_mean_in_ball([[1, 1], [0, 1]], people, law)]
-    led, alike = ud.Contributions([60, *[1] * 40], 1), [0.0] * 41
+    uneven, sums = ud.Contributions([60, *[1] * 40], 1), [0.0] * 41
     results += [
-        in_parts := release.release_mean(alike, led, eps, objective="l1") for eps in (3, law)
+        in_parts := release.release_mean(sums, uneven, eps, objective="l1") for eps in (3, law)
     ]
     assert len(in_parts.parts) == 2
-    for rule in ("missing", "outside"):  # 3. Dropping depends on values, also if no row is dropped.
+    for rule in ("missing", "outside"):  # Dropping depends on values, also if no row is dropped.
         with pytest.warns(UserWarning, match="`eps` is not stated"):
             results.append(result := mean_of(users, values, **{rule: "drop"}))
         assert result.eps is result.public()["eps"] is None
-        assert "not stated" in result.promise
+        assert "not stated" in result.privacy_unit
         assert "eps not stated" in repr(result)
     jsonschema.Draft202012Validator.check_schema(json_schema())
     for result in results:

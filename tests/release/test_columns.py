@@ -12,46 +12,46 @@ import pyarrow as pa
 import pytest
 from kinds import (
     DAY,
-    HELD,
     NOON,
     NULLS,
     NUMPY,
     SPAN,
+    TYPED_CASES,
     ZONES,
     arrow,
     dictionary,
-    held,
     pandas,
     polars,
+    typed_column,
 )
 
 from userdp.release._columns import read_ids, read_values
 
 
-def check_two_users(column, nulls):
+def check_two_users(column, n_nulls):
     """Check users of rows: the first, the second, perhaps a missing one, and the first again."""
     ids = read_ids(column)
     first, second, *missing, again = ids.codes.tolist()
     assert ids.codes.dtype.kind in "iu"
     assert first == again != second
-    assert missing == [-1] * nulls
+    assert missing == [-1] * n_nulls
     assert ids.some_missing is bool(missing)
     assert 0 <= min(first, second) < max(first, second) < ids.n_codes
 
 
 @pytest.mark.parametrize("null", [False, True])
-@pytest.mark.parametrize(("kind", "holder"), HELD)
+@pytest.mark.parametrize(("kind", "holder"), TYPED_CASES)
 def test_users_are_told_apart_and_nulls_are_not_users(kind, holder, null):
     """Some ids are near 2^63, which floats cannot represent."""
-    check_two_users(held(kind, holder, null), int(null))
+    check_two_users(typed_column(kind, holder, null), int(null))
 
 
 @pytest.mark.parametrize("column", [*NUMPY, *(["a", "b", null, "a"] for null in NULLS)])
-def test_users_in_arrays_are_told_apart_as_well(column):
+def test_users_in_arrays_of_all_types_and_with_all_nulls_are_told_apart(column):
     check_two_users(column, len(column) - 3)
 
 
-def test_days_in_milliseconds_are_days():
+def test_days_that_differ_in_milliseconds_only_are_one_user():
     """Extra milliseconds, which some writers leave, make neither another day nor another user."""
     day = 24 * 60 * 60 * 1000
     check_two_users(pa.array([0, day, 5], pa.int64()).view(pa.date64()), 0)
@@ -91,7 +91,7 @@ def nullable(_):
 
 
 @pytest.mark.parametrize("hold", [nullable, polars(), arrow(), list])
-def test_two_kinds_of_null_in_one_column(hold):
+def test_two_kinds_of_null_in_one_column_are_both_missing(hold):
     """Nulls of the column type, and NaN."""
     column = hold([4.0, nan, None, 4.0])
     assert (read_ids(column).codes >= 0).tolist() == [True, False, False, True]
@@ -147,7 +147,9 @@ def names_of(cases):
 
 @pytest.mark.parametrize(("name", "read"), [("user", read_ids), ("value", read_values)])
 @pytest.mark.parametrize(("column", "words"), NOT_COLUMNS, ids=names_of(NOT_COLUMNS))
-def test_values_that_are_not_columns_are_refused_by_name(name, read, column, words):
+def test_objects_that_are_not_columns_are_refused_with_the_name_of_the_argument(
+    name, read, column, words
+):
     words = f"^`{name}` must {words.format(name=name)}"
     with pytest.raises((TypeError, ValueError), match=words):
         read(column())

@@ -38,8 +38,8 @@ def calls_in(node):
 @pytest.mark.parametrize("name", sorted(DRAWS))
 def test_noise_is_drawn_without_a_branch(name):
     function = functions_of(_noise)[name]
-    found = [type(node).__name__ for node in ast.walk(function) if isinstance(node, BRANCHES)]
-    assert found == []
+    branches = [type(node).__name__ for node in ast.walk(function) if isinstance(node, BRANCHES)]
+    assert branches == []
     assert calls_in(function)["measurement"] == 1
     (last,) = [node for node in function.body if isinstance(node, ast.Return)]
     assert calls_in(last)["measurement"] == 1
@@ -56,12 +56,12 @@ DRAWING = {
 
 
 def test_every_total_gets_its_noise_once():
-    found = {
+    n_draws = {
         (module, name): sum(calls_in(function)[draw] for draw in DRAWS)
         for module in MODULES
         for name, function in functions_of(module).items()
     }
-    assert {function: n for function, n in found.items() if n} == DRAWING
+    assert {function: n for function, n in n_draws.items() if n} == DRAWING
 
 
 @pytest.mark.parametrize(("module", "name"), DRAWING, ids=[name for _, name in DRAWING])
@@ -93,24 +93,24 @@ def test_the_parts_of_a_mean_are_all_drawn():
     assert ast.unparse(loop.iter) == "zip(totals, parts, strict=True)"
 
 
-ENTRIES = {
+PUBLIC_NAMES = {
     (_mean, "private_mean"): {"rules.drop_missing", "rules.drop_outside"},
     (_mean, "release_mean"): {"centre", "values.ndim"},
     # The users' numbers of records, which are public.
-    (_mean, "_release_table"): {"_of_users", "tally.survey", "users"},
-    (_mean, "draw"): {"choices.project", "dropping", "outside", "missing"},
+    (_mean, "_release_table"): {"_counts_only", "tally.survey", "users"},
+    (_mean, "draw"): {"choices.project", "drops_rows", "outside", "missing"},
     (_mean, "_draw"): {"part.choices.project", "law.integer_law"},
     # This total already includes its noise.
     (_noise, "averaged_beyond"): {"total", "lowest", "highest"},
     (_protected, "private_mean_protected_counts"): set(),
     (_protected, "_result"): set(),
     (_vectors, "release_mean_in_ball"): {
-        *("law", "law.sigma", "GaussianNoise", "LARGEST_SCALE", "radius", "moved"),
+        *("law", "law.sigma", "GaussianNoise", "LARGEST_SCALE", "radius", "sensitivity"),
     },
     (_joint, "draw_jointly"): set(),
     (_means, "_totals"): {"part.joint"},
     # The budget that the draws of each mean spent, according to OpenDP.
-    (_means, "_draw"): {"part.shares", "part.joint", "one.eps", "most"},
+    (_means, "_draw"): {"part.shares", "part.joint", "one.eps", "largest_cost"},
     (_means, "_mean"): {"strategy", "known", "other", "spent"},
     (_means, "private_means"): {"spent"},
 }
@@ -141,8 +141,8 @@ def names_in(condition):
     return set().union(*map(names_in, ast.iter_child_nodes(condition)))
 
 
-@pytest.mark.parametrize(("module", "name"), ENTRIES, ids=[name for _, name in ENTRIES])
-def test_conditions_are_on_public_settings(module, name):
+@pytest.mark.parametrize(("module", "name"), PUBLIC_NAMES, ids=[name for _, name in PUBLIC_NAMES])
+def test_conditions_depend_only_on_public_names_and_noisy_totals(module, name):
     function = functions_of(module)[name]
-    found = set().union(*map(names_in, conditions_in(function)))
-    assert found == ENTRIES[module, name]
+    names = set().union(*map(names_in, conditions_in(function)))
+    assert names == PUBLIC_NAMES[module, name]

@@ -98,21 +98,21 @@ def check(tally_of):
 @pytest.mark.slow
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("kind", TABLES)
-def test_small_table(kind, users, tmp_path):
+def test_all_kinds_of_tables_have_the_counts_and_totals_of_the_small_table(kind, users, tmp_path):
     for values in (VALUES, *(pa.array(VALUES).cast(type_) for type_ in OTHERS.get(kind, ()))):
         table = TABLES[kind](rows_of(USERS[users], values), tmp_path)
         check(partial(read_tally, "user", "value", table))
 
 
-def moved(values, grid, origin):
-    """Positions of values on the grid, from its origin, as fractions."""
+def positions(values, grid, origin):
+    """Positions of values on the grid, relative to `origin`, as fractions."""
     return [
         (Fraction(v) - Fraction(grid.lower)) / Fraction(grid.width) * grid.top - origin
         for v in values.tolist()
     ]
 
 
-def definition(users, values, grid, window):
+def total_by_definition(users, values, grid, window):
     """Levels minus the origin, added up by user, rounded to steps, clipped, and added up."""
     sums = defaultdict(int)
     for user, value in zip(users.tolist(), values.tolist(), strict=True):
@@ -140,11 +140,11 @@ def random_problem(rng):
 
 
 @pytest.mark.slow
-def test_totals_are_those_of_whole_numbers():
+def test_totals_equal_the_definition_in_exact_arithmetic():
     rng = np.random.default_rng(71)
     for i in range(400):
         users, values, *problem = random_problem(rng)
-        expected = definition(users, values, *problem)
+        expected = total_by_definition(users, values, *problem)
         order = rng.permutation(users.size)
         for x, y in ((users, values), (users[order], values[order])):
             assert total_of(*problem, x, y) == expected
@@ -164,8 +164,8 @@ def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
     levels = np.array([0, 1, 2**20 - 1, 2**20, 2**39, 2**40 - 1, 2**40])
     halves = (levels >> 20) * n, (levels % HALF) * n
     for shift in range(68):
-        found = in_steps(*halves, np.full(7, n), Window(origin, shift, 0, 0)).tolist()
-        for level, steps in zip(levels.tolist(), found, strict=True):
+        computed = in_steps(*halves, np.full(7, n), Window(origin, shift, 0, 0)).tolist()
+        for level, steps in zip(levels.tolist(), computed, strict=True):
             exact = Fraction(n * (level - origin), 2**shift)
             if abs(exact) < 2**62:
                 assert steps == floor(exact + Fraction(1, 2))
@@ -174,7 +174,7 @@ def test_steps_of_a_sum_are_exact_in_64_bits(n, origin):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numpy", "DuckDB"])
 def test_sums_of_one_user_beyond_64_bits_are_exact(kind, monkeypatch, tmp_path):
-    """For 2^23 records at the top level, and for parts of them."""
+    """For 2^23 + 1 records at the top level, added up in parts of 2^10."""
     monkeypatch.setattr(_tally, "ROWS_THAT_FIT", 2**10)
     n, grid = 2**23 + 1, Grid(0.0, 1.0, 40)
     users, values, data = np.zeros(n, int), np.ones(n), None
@@ -189,14 +189,16 @@ def test_values_are_rounded_to_the_nearest_level_of_the_grid():
     rng = np.random.default_rng(72)
     for _ in range(300):
         _, values, grid, window = random_problem(rng)
-        # Half a step, plus the rounding of floats near the large end of 2^53.
+        # Half a step, plus the rounding error of floats, larger for bounds far from 0.
         far = 2 + abs(Fraction(grid.lower) / Fraction(grid.width))
-        near = Fraction(1, 2) + grid.top * far / 2**52
+        tolerance = Fraction(1, 2) + grid.top * far / 2**52
         wide = Window(window.origin, 0, -(2**60), 2**60)
-        for value, place in zip(values[:3], moved(values[:3], grid, window.origin), strict=False):
+        for value, place in zip(
+            values[:3], positions(values[:3], grid, window.origin), strict=False
+        ):
             level = total_of(grid, wide, [0], [value])
             assert 0 <= level + window.origin <= grid.top
-            assert abs(place - level) <= near
+            assert abs(place - level) <= tolerance
 
 
 def test_one_user_moves_the_total_by_at_most_the_width_of_the_interval():
@@ -210,10 +212,10 @@ def test_one_user_moves_the_total_by_at_most_the_width_of_the_interval():
             changed = values.copy()
             changed[of_one] = other
             totals.append(total_of(grid, window, users, changed))
-        assert max(totals) - min(totals) <= window.moved
+        assert max(totals) - min(totals) <= window.sensitivity
 
 
-def test_long_columns_are_processed_in_blocks(monkeypatch):
+def test_long_columns_that_are_read_in_blocks_have_the_right_tally(monkeypatch):
     monkeypatch.setattr(_tally, "ROWS_THAT_FIT", 3 * _tally.ROWS_AT_A_TIME // 2)
     n, rng = 2 * _tally.ROWS_AT_A_TIME + 5, np.random.default_rng(74)
     users, values = rng.integers(0, 50, n).astype(float), rng.random(n)
@@ -227,7 +229,9 @@ def test_long_columns_are_processed_in_blocks(monkeypatch):
     assert survey[2:] == (2, 0, 1, 4)
     assert sorted(survey.counts) == sorted(np.bincount(users[kept].astype(int)))
     assert type(survey.sizes[0]) is int  # as in tallies from queries
-    assert tally.clipped_total(window) == definition(users[kept], values[kept], grid, window)
+    assert tally.clipped_total(window) == total_by_definition(
+        users[kept], values[kept], grid, window
+    )
     assert read_tally([0, 0], [0.0, 1.0], None, Rules(grid)).survey() == Survey((2,), (1,))
 
 
@@ -252,20 +256,20 @@ def test_only_a_few_numbers_leave_a_database(monkeypatch):
 def test_the_calling_process_allocates_no_array_of_all_users(opendp):
     """Each count would take 8 bytes."""
     shop = ibis.duckdb.connect()
-    held = {}
+    peak = {}
     for n in (10, 10**6):
         shop.raw_sql(
             f"CREATE OR REPLACE VIEW t AS SELECT i % {n} AS user, 1.0 AS value "
             f"FROM range({n} + 5) r(i)"
         )
         tracemalloc.start()
-        made = release.private_mean(
+        result = release.private_mean(
             "user", "value", data=shop.table("t"), lower=0, upper=2, budget=1
         )
-        held[n] = tracemalloc.get_traced_memory()[1]
+        peak[n] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert (made.n_users, made.n_records) == (n, n + 5)
-    assert held[10**6] < held[10] + 10**6
+        assert (result.n_users, result.n_records) == (n, n + 5)
+    assert peak[10**6] < peak[10] + 10**6
 
 
 def test_a_user_of_more_records_than_the_sums_of_levels_hold_is_refused():
@@ -291,19 +295,19 @@ def test_weighted_totals_are_close_to_the_definition_and_one_user_moves_them_by_
             with read_tally(user, value, data, Rules(grid)) as tally:
                 return tally.weighted_total(window, cap)
 
-        made = weighted(users, values)
+        result = weighted(users, values)
         if i < 20:
-            assert weighted("user", "value", ibis.memtable(rows_of(users, values))) == made
+            assert weighted("user", "value", ibis.memtable(rows_of(users, values))) == result
         others = users != users[0]
         n = min(int((~others).sum()), cap)
         rest = weighted(users[others], values[others])
-        assert made.weight - rest.weight == n
-        assert abs(made.total - rest.total) <= steps * n
+        assert result.weight - rest.weight == n
+        assert abs(result.total - rest.total) <= steps * n
         exact, step = Fraction(0), 2**window.shift
         for user in set(users.tolist()):
-            own = moved(values[users == user], grid, window.origin)
+            own = positions(values[users == user], grid, window.origin)
             exact += min(len(own), cap) * min(max(sum(own) / len(own) / step, -steps), steps)
-        assert abs(made.total - exact) <= made.weight * 1.51 + grid.top * 2.0**-20
+        assert abs(result.total - exact) <= result.weight * 1.51 + grid.top * 2.0**-20
 
 
 def test_weighted_totals_are_exact_if_floats_are_not():
@@ -330,8 +334,8 @@ def test_totals_over_a_protected_number_of_rows_saturate_in_64_bits(sign):
             size = ibis.literal(2**31, "int64")
             halves = {"high": (level >> 20) * size, "low": (level % HALF) * size}
             tally.users = tally.users.mutate(size=size, n_levels=size, **halves)
-            found = tally.weighted_total(window, 2**31)
-            assert found == (sign * min(n * 2**55, 2**62), n * 2**31)
+            result = tally.weighted_total(window, 2**31)
+            assert result == (sign * min(n * 2**55, 2**62), n * 2**31)
             assert tally.weighted_total(window, 2**20) == (sign * n * 2**44, n * 2**20)
     for total in (2**62 - 1, 2**62, 2**62 + 1, 2**100):
         assert engines._cut_off(sign * total) == sign * min(total, 2**62)
@@ -372,25 +376,25 @@ def table_of_types(connection):
 
 def all_queries(table):
     """Run all queries of releases on a table, for users and values of every type."""
-    window, found = Window(MIDDLE, 2, -5, 5), []
+    window, results = Window(MIDDLE, 2, -5, 5), []
     for user, value, rules in product("sdfi", "dfci", (RULES, DROP_ALL)):
         if user != value:
             with read_tally(user, value, table, rules) as tally:
-                found.append(tally.survey())
-                found.append(tally.clipped_total(window))
-                found.append(tally.clipped_total(window, Among(1, 5)))
-                found.append(tally.weighted_total(window, 2))
+                results.append(tally.survey())
+                results.append(tally.clipped_total(window))
+                results.append(tally.clipped_total(window, Among(1, 5)))
+                results.append(tally.weighted_total(window, 2))
     groups = GroupRules((RULES.grid, RULES.grid), ("a", "3"))
     for place, group in enumerate("si"):
         with read_groups("d", ["f", "c"], group, table, groups) as tally:
             reach = Reach({0: 2, 1: 3}, 4, {0: 1.0, 1: 2.0}, ((1.0, 1.0), (0.5, 1.5)))
-            found += [tally.survey(), tally.links(), tally.influences(reach.rates, [1, 2, 9])]
-            found += [
+            results += [tally.survey(), tally.links(), tally.influences(reach.rates, [1, 2, 9])]
+            results += [
                 tally.widths([reach, reach._replace(threshold=1)]),
                 tally.totals(reach, 1, {0: 1.0, 1: 0.5}, MIDDLE),
             ]
-            found.append(tally.part(1, place).clipped_total(window, Among(1, 5)))
-    return found
+            results.append(tally.part(1, place).clipped_total(window, Among(1, 5)))
+    return results
 
 
 def functions_in(parsed):
@@ -399,15 +403,15 @@ def functions_in(parsed):
         return set().union(*map(functions_in, parsed))
     if not isinstance(parsed, dict):
         return set()
-    found = functions_in([*parsed.values()])
+    names = functions_in([*parsed.values()])
     if parsed.get("class") in ("FUNCTION", "WINDOW") and parsed["schema"].lower() != "main":
-        found.add(parsed["function_name"])
-    return found
+        names.add(parsed["function_name"])
+    return names
 
 
 def called_by_duckdb():
     """Return the functions in all queries, as parsed by DuckDB."""
-    connection, sent, found = ibis.duckdb.connect(), [], set()
+    connection, sent, functions = ibis.duckdb.connect(), [], set()
     table = table_of_types(connection)
     connection.con = RecordingConnection(connection.con, sent)
     all_queries(table)
@@ -417,8 +421,8 @@ def called_by_duckdb():
             parse = "SELECT json_serialize_sql(?::VARCHAR)"
             ((parsed,),) = duckdb.execute(parse, [select]).fetchall()
             assert not json.loads(parsed)["error"], query
-            found |= functions_in(json.loads(parsed))
-    return found
+            functions |= functions_in(json.loads(parsed))
+    return functions
 
 
 def test_the_functions_that_queries_call_are_known():
@@ -430,8 +434,8 @@ PLACES = {
     "in the database": "CREATE MACRO {}",
     "in another schema": "CREATE SCHEMA more; CREATE MACRO more.{}",
     "in the search path": "CREATE SCHEMA more; CREATE MACRO more.{}; SET search_path = 'more'",
-    "in a database attached": "ATTACH ':memory:' AS other; CREATE MACRO other.{}",
-    "in the database used": "ATTACH ':memory:' AS other; CREATE MACRO other.{}; USE other",
+    "in an attached database": "ATTACH ':memory:' AS other; CREATE MACRO other.{}",
+    "in the current database": "ATTACH ':memory:' AS other; CREATE MACRO other.{}; USE other",
 }
 
 
@@ -456,7 +460,7 @@ OVERLOADS = {
 
 
 @pytest.mark.parametrize("name", OVERLOADS)
-def test_functions_of_python_with_these_names_are_refused(name):
+def test_python_functions_with_the_names_of_called_functions_are_refused(name):
     connection = ibis.duckdb.connect()
     table = table_of_types(connection)
     types, result = OVERLOADS[name]
@@ -501,16 +505,16 @@ ROWS = """CREATE TABLE t AS FROM (VALUES
 
 def small_results(table):
     """Return the results of all queries on the small table, or the messages of refusals."""
-    window, found = Window(MIDDLE, 2, -(2**18), 2**18), []
+    window, results = Window(MIDDLE, 2, -(2**18), 2**18), []
     for user, value in (("s", "d"), ("i", "c"), ("t", "d"), ("i", "s")):
         try:
             with read_tally(user, value, table, RULES) as tally:
-                found.append(
+                results.append(
                     (tally.survey(), tally.clipped_total(window), tally.weighted_total(window, 2))
                 )
         except (TypeError, ValueError) as refusal:
-            found.append(str(refusal)[:40])
-    return found
+            results.append(str(refusal)[:40])
+    return results
 
 
 # Other values of these settings, with which all results must be the same, or refused.
@@ -610,11 +614,12 @@ def usual_results():
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", CHANGED)
 def test_settings_of_a_session_change_no_result(setting, usual_results):
+    """With some settings, queries are refused instead."""
     assert [isinstance(result, str) for result in usual_results] == [False, False, False, True]
     connection = ibis.duckdb.connect()
     connection.raw_sql(f"CREATE SCHEMA elsewhere; {ROWS}")
     table, relation = connection.table("t"), connection.con.table("t")
     connection.raw_sql(f"SET {setting} = '{CHANGED[setting]}'")
     for data in (table, relation):
-        for found, usual in zip(small_results(data), usual_results, strict=True):
-            assert found == usual or str(found).startswith("`data` must be readable")
+        for result, usual in zip(small_results(data), usual_results, strict=True):
+            assert result == usual or str(result).startswith("`data` must be readable")

@@ -135,7 +135,7 @@ def test_with_numpy_alone_the_examples_of_the_core_run_except_the_linear_program
 
 
 @pytest.mark.parametrize("package", ["beyond", "release"])
-def test_without_scipy_the_rest_says_what_to_install(package):
+def test_without_scipy_beyond_and_release_say_what_to_install(package):
     code = ALONE.partition("failed")[0] + f"import userdp.{package}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     message = "ImportError: userdp.beyond needs scipy: pip install 'userdp[beyond]'."

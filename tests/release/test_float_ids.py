@@ -82,7 +82,7 @@ def in_a_database(rows, folder):
 
 ALL = {*EDGE}
 NUMPY, STORED = {HALF, SINGLE, DOUBLE, LONG}, {HALF, SINGLE, DOUBLE}
-NEW = STORED if hasattr(pl, "Float16") else {SINGLE, DOUBLE}  # polars from version 2 on
+POLARS_FLOATS = STORED if hasattr(pl, "Float16") else {SINGLE, DOUBLE}  # polars from version 2 on
 SCANNED = {SINGLE, DOUBLE}  # DuckDB cannot scan 16-bit floats of Arrow
 
 # The float types that a holder supports, and how to put ids into it.
@@ -117,7 +117,7 @@ HOLDERS = {
         {SINGLE, DOUBLE},
         alone(lambda kind, ids: pd.Series(pd.arrays.SparseArray(np.array(ids, kind)))),
     ),
-    "polars": (NEW, alone(polars)),
+    "polars": (POLARS_FLOATS, alone(polars)),
     "polars objects": (
         ALL,
         alone(lambda kind, ids: pl.Series(scalars(kind, ids), dtype=pl.Object)),
@@ -133,13 +133,13 @@ HOLDERS = {
         lambda kind, ids, _: ("user", {"user": scalars(kind, ids), "value": [1.0] * len(ids)}),
     ),
     "table, pandas": (STORED, inside(lambda rows, _: rows, frame)),
-    "table, polars": (NEW, inside(lambda rows, _: rows, polars_frame)),
-    "table, polars lazy": (NEW, inside(lambda rows, _: rows.lazy(), polars_frame)),
+    "table, polars": (POLARS_FLOATS, inside(lambda rows, _: rows, polars_frame)),
+    "table, polars lazy": (POLARS_FLOATS, inside(lambda rows, _: rows.lazy(), polars_frame)),
     "table, Arrow": (STORED, inside(lambda rows, _: rows)),
     "table, Arrow dataset": (STORED, inside(lambda rows, _: ds.dataset(rows))),
     "table, Arrow dataset of files": (STORED, inside(lambda *of: ds.dataset(parquet(*of)))),
     "table, Parquet": (STORED, inside(parquet)),
-    "table, Parquet in polars": (NEW, inside(lambda *of: pl.scan_parquet(parquet(*of)))),
+    "table, Parquet in polars": (POLARS_FLOATS, inside(lambda *of: pl.scan_parquet(parquet(*of)))),
     "relation on Arrow": (SCANNED, inside(lambda rows, _: duckdb.arrow(rows))),
     "relation on polars": (SCANNED, inside(lambda rows, _: over(rows), polars_frame)),
     "relation on Parquet": (STORED, inside(lambda *of: duckdb.read_parquet(str(parquet(*of))))),

@@ -1,4 +1,4 @@
-"""Releases with Gaussian noise: vectors in a ball, and the lemmas behind their guarantees.
+"""Releases with Gaussian noise: vectors in a ball, and the lemmas on their privacy.
 
 `test_audit.py`, `test_private_mean.py` and `test_release_privacy.py` test both kinds of noise.
 """
@@ -30,7 +30,7 @@ KEPT = beyond.clip_to_ball(GOOD, REACH).sum(axis=0) / 8
 
 
 @given(hnp.arrays(float, (7, 5), elements=st.floats(-(2.0**93), 2.0**93)), st.integers(8, 40))
-@example(np.array([[2.0**60, 2.0**20]]), 40)  # one of the length 2^60, to all digits of floats
+@example(np.array([[2.0**60, 2.0**20]]), 40)  # its length is 2^60 in floats
 def test_whole_vectors_are_never_too_long(vectors, bits):
     """In exact arithmetic, because privacy depends on this."""
     reach = 1 << bits
@@ -38,8 +38,8 @@ def test_whole_vectors_are_never_too_long(vectors, bits):
     assert max(sum(int(x) ** 2 for x in row) for row in whole) <= reach**2
     inside = np.linalg.norm(vectors, axis=1) <= reach - 1
     np.testing.assert_array_equal(whole[inside], np.trunc(vectors[inside]))
-    one = (reach - 1) * np.eye(3)
-    np.testing.assert_array_equal(whole_vectors(one * 2.0**20, reach), one)
+    axes = (reach - 1) * np.eye(3)
+    np.testing.assert_array_equal(whole_vectors(axes * 2.0**20, reach), axes)
 
 
 @pytest.mark.parametrize("d", [1, 2, 4000])
@@ -53,7 +53,7 @@ def test_long_vectors_keep_their_direction_and_almost_all_of_their_length(d):
 
 @pytest.mark.parametrize("seed", range(50))
 def test_one_user_moves_the_whole_numbers_by_at_most_the_sensitivity(opendp, seed):
-    """In exact arithmetic, from anywhere in the ball; moving across the ball attains almost all."""
+    """In exact arithmetic, from anywhere in the ball; moving across attains almost all of it."""
     rng = np.random.default_rng(seed)
     d, law = int(rng.integers(1, 6)), beyond.GaussianNoise(10 ** rng.uniform(-1.7, 0.3))
     users = ud.Contributions([9, *rng.integers(1, 9, size=7)], upper=float(rng.uniform(0.1, 9)))
@@ -92,7 +92,7 @@ def test_the_output_of_opendp_for_a_vector_is_released(opendp, added):
         LAW.delta(1),
     )
     assert result.rho <= 1 / (2 * Fraction(LAW.sigma) ** 2)
-    assert "replacing one user's samples; public: counts" in result.promise
+    assert "replacing one user's samples; public: counts" in result.privacy_unit
 
 
 def test_a_mean_of_vectors_is_shown_as_a_table(opendp):
@@ -101,12 +101,12 @@ def test_a_mean_of_vectors_is_shown_as_a_table(opendp):
     shown = dict(re.split("  +", line, maxsplit=1) for line in repr(result).splitlines())
     assert shown == {
         "private mean": f"2 coordinates, of length {np.hypot(1.5, 1.5):.6g}",
-        "budget": f"rho = 0.5 (zCDP), {result.promise}",
+        "budget": f"rho = 0.5 (zCDP), {result.privacy_unit}",
         "error on the worst dataset": f"{result.worst_case_error:.4g} on average over the noise "
         "(a length; bias 0)",
         "noise": f"integers drawn by OpenDP, standard deviation {result.noise_scale:.4g} "
         "in each coordinate",
-        "users clipped to": "sums of length at most 12",
+        "sums clipped to": "length 12",
         "records": "80 from 40 users",
     }
 
@@ -115,7 +115,7 @@ def test_with_a_very_small_budget_the_centre_is_released_and_nothing_is_spent():
     result = release_mean_in_ball(GOOD, VECTORS, beyond.GaussianNoise(9))
     assert (result.rho, result.delta(0.1), result.sensitivity, result.noise_scale) == (0, 0, 0, 0)
     assert (result.mean.tolist(), result.worst_case_error) == ([0, 0], 1)
-    assert "nothing is learnt" in result.promise
+    assert "nothing is learnt" in result.privacy_unit
 
 
 def test_other_laws_and_too_much_noise_are_refused():
@@ -159,13 +159,13 @@ def test_there_are_as_many_steps_as_64_bits_allow(n_users, d, sigma, bits):
     assert _steps_in_radius(n_users, d, beyond.GaussianNoise(sigma)) == 2**bits
 
 
-# Discrete Gaussian noise as rounded continuous noise: the lemma on (eps, delta)
+# Discrete Gaussian noise as rounded continuous noise: the lemma on (eps, delta)-DP
 
 
 @pytest.mark.parametrize("s", [0.4, 1, 3])
 @pytest.mark.parametrize("moved", [1, 2, 7])
-def test_divergences_of_discrete_noise(s, moved):
-    """Of every order it is at most that of continuous noise, for which OpenDP accounts."""
+def test_divergences_of_discrete_noise_are_at_most_those_of_continuous_noise(s, moved):
+    """For three orders; OpenDP accounts for the Renyi divergences of continuous noise."""
     k = np.arange(-60, 61)
     p, q = -((k - [[0], [moved]]) ** 2) / (2 * s * s) - logsumexp(-(k**2) / (2 * s * s))
     for a in (1.1, 2, 5.5):
@@ -182,9 +182,9 @@ def test_discrete_noise_is_continuous_noise_rounded_at_random(r):
     """Its probabilities differ from the discrete law by at most the factor of Poisson's formula."""
     s, k, grid = 3.0, np.arange(-70, 71), np.linspace(-60, 60, 30_001)
     weights = np.exp(-((k[:, None] - grid) ** 2) / (2 * r * r))
-    found = weights / weights.sum(axis=0) @ stats.norm.pdf(grid, scale=s) * 0.004
+    rounded = weights / weights.sum(axis=0) @ stats.norm.pdf(grid, scale=s) * 0.004
     discrete = np.exp(-(k**2) / (2 * (s * s + r * r)))
-    ratio = (found / (discrete / discrete.sum()))[abs(k) < 30]
+    ratio = (rounded / (discrete / discrete.sum()))[abs(k) < 30]
     eta = 2.02 * np.exp(-2 * (pi * r) ** 2)
     limit = (1 + eta) / (1 - eta) * (1 + 1e-9)
     assert np.all((1 / limit <= ratio) & (ratio <= limit))
@@ -194,7 +194,7 @@ def test_discrete_noise_is_continuous_noise_rounded_at_random(r):
 
 @pytest.mark.parametrize(("eps", "delta"), [(1, 1e-6), (0.3, 1e-4), (4, 1e-3)])
 @pytest.mark.parametrize("moved", [1, 3, 40, 2000])
-def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
+def test_discrete_noise_has_at_most_the_delta_of_its_law(eps, delta, moved):
     """The delta of the discrete law, summed over whole numbers."""
     law = beyond.GaussianNoise.approximate(eps, delta)
     scale = noise.scale_of(moved, law)
@@ -206,7 +206,7 @@ def test_approximate_privacy_of_whole_numbers(eps, delta, moved):
     assert moved < 2000 or spent > 0.999 * delta
 
 
-def test_releases_with_gaussian_noise_state_their_guarantee():
+def test_releases_with_gaussian_noise_state_their_privacy():
     law = beyond.GaussianNoise.approximate(1, 1e-6)
     records, options = (["a", "a", "b"], [1.0, 2.0, 3.0]), {"lower": 0, "upper": 6, "budget": law}
     result = release.private_mean(*records, **options, total_width=6)

@@ -40,8 +40,8 @@ REFUSED = {
     "not whole": r"^`user` must hold ids: floats must be whole .*[.] Pass whole numbers or text",
     "wrong shape": r"^`user` must be a column, of shape \(n,\), got shape \(3, 1\)",
 }
-# Two more outcomes: two users and a missing one ("nobody"), or the holder's library refuses them.
-EVERY_OUTCOME = {*COUNTS, *REFUSED, "nobody", "not held"}
+# Two more outcomes: two users and a missing one ("missing"), or the holder's library refuses them.
+EVERY_OUTCOME = {*COUNTS, *REFUSED, "missing", "not held"}
 
 # Holders that often share an outcome. Those in Python's memory may hold any object.
 AS_THEY_ARE = ["list", "objects", "pandas objects", "polars objects", "polars objects, lazy"]
@@ -59,7 +59,7 @@ GROUPS = {
 ALL_APART = {"apart": "all"}
 IN_OBJECTS = "Python; Ibis on pandas objects"
 NO_ID = {"refused": f"{IN_OBJECTS}; polars"}
-NULL_IN_OBJECTS = {"nobody": IN_OBJECTS}
+NULL_IN_OBJECTS = {"missing": IN_OBJECTS}
 NOT_AS_UUIDS = {"not held": "Arrow dictionary; table, Ibis; Ibis on pandas objects"}
 OUTCOMES = {
     "text": {"apart": "all; polars categories"},
@@ -103,18 +103,18 @@ OUTCOMES = {
     "own integers": ALL_APART | {"refused": "as they are"},
     "own times": ALL_APART | {"refused": "as they are; numpy"},
     "integers and text": {"refused": IN_OBJECTS, "merged": "numpy"},
-    "None in text": {"nobody": "all; polars categories"},
+    "None in text": {"missing": "all; polars categories"},
     "NaN in text": NULL_IN_OBJECTS | {"null as text": "numpy"},
     "NA in text": NULL_IN_OBJECTS,
     "NaT in text": NULL_IN_OBJECTS,
-    "NaT of numpy in text": {"nobody": "Python", "refused": "Ibis on pandas objects"},
+    "NaT of numpy in text": {"missing": "Python", "refused": "Ibis on pandas objects"},
     "decimal NaN in text": NULL_IN_OBJECTS,
-    "None in integers": {"nobody": "all"},
-    "NaN in floats": {"nobody": "all"},
-    "None in UUIDs": {"nobody": "all"} | NOT_AS_UUIDS,
-    "None in days": {"nobody": "all"},
+    "None in integers": {"missing": "all"},
+    "NaN in floats": {"missing": "all"},
+    "None in UUIDs": {"missing": "all"} | NOT_AS_UUIDS,
+    "None in days": {"missing": "all"},
     "NaT in times": NULL_IN_OBJECTS,
-    "None in instants": {"nobody": "all"},
+    "None in instants": {"missing": "all"},
     "NaN in decimals": NULL_IN_OBJECTS,
 }
 
@@ -136,8 +136,8 @@ AN_OLD_PANDAS = int(pd.__version__.split(".")[0]) < 3
 
 def for_new_pandas(kind, holder):
     """Skip kinds that an old pandas changes before the package reads them."""
-    is_made = kind in CHANGED_BY_OLD_PANDAS and "pandas" in (holder or "")
-    return pytest.mark.skipif(AN_OLD_PANDAS and is_made, reason="pandas is older than 3")
+    is_changed = kind in CHANGED_BY_OLD_PANDAS and "pandas" in (holder or "")
+    return pytest.mark.skipif(AN_OLD_PANDAS and is_changed, reason="pandas is older than 3")
 
 
 EVERY_CELL = [
@@ -164,8 +164,8 @@ def test_users_are_told_apart_or_refused(kind, holder, outcome, tmp_path, opendp
             hold(entries, tmp_path)
         return
     user, value, data = hold(entries, tmp_path)
-    if outcome == "nobody":
-        check_nobody(user, value, data)
+    if outcome == "missing":
+        check_missing(user, value, data)
     elif outcome in REFUSED:
         check_refused(REFUSED[outcome], user, value, data)
     else:
@@ -211,10 +211,10 @@ def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, co
     """A query could return whole numbers even for objects, such as hashes of memory addresses."""
     for kind in kinds_for(wrap):
         entries = FRAMES[frame]((ENTRIES | WITH_NULL)[kind])
-        found = outcome_of(connection, entries, WRAPPED[wrap])
-        assert found == "not held" or re.match(f"{SCAN}|{OBJECTS}|`user` must hold ids", found), (
-            kind
-        )
+        outcome = outcome_of(connection, entries, WRAPPED[wrap])
+        assert outcome == "not held" or re.match(
+            f"{SCAN}|{OBJECTS}|`user` must hold ids", outcome
+        ), kind
 
 
 @pytest.mark.slow
@@ -224,14 +224,14 @@ def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them
         if outcomes_of(kind)["Arrow"] == "not held":
             continue
         entries = FRAMES["Arrow"]((ENTRIES | WITH_NULL)[kind])
-        found = outcome_of(connection, entries, WRAPPED[wrap])
+        outcome = outcome_of(connection, entries, WRAPPED[wrap])
         if kind in ("text", "integers", "days") and "result" not in wrap:
-            assert found == [2, 1], kind
-        elif kind == "NaN in floats" and found == [2, 1, 1]:
+            assert outcome == [2, 1], kind
+        elif kind == "NaN in floats" and outcome == [2, 1, 1]:
             assert "SQL expression" in wrap, "only a hash of NaN is not null"
-        elif kind in WITH_NULL or found != [2, 1]:
+        elif kind in WITH_NULL or outcome != [2, 1]:
             expected = f"{SCAN}|{OBJECTS}|`user` must (hold ids|not be missing)"
-            assert re.match(expected, str(found)), kind
+            assert re.match(expected, str(outcome)), kind
 
 
 def counts_of(user, value, data):
@@ -256,7 +256,7 @@ def check_counts(expected, *call):
     assert weight_of(*call) == len(expected)
 
 
-def check_nobody(*call):
+def check_missing(*call):
     for call_with in (counts_of, mean_of, partial(mean_of, missing="centre"), weight_of):
         with pytest.raises(ValueError, match="`user` must not be missing"):
             call_with(*call)

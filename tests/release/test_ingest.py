@@ -178,7 +178,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_values_of_a_table_are_numbers_and_users_are_plain(query):
+def test_columns_of_a_table_that_are_not_numbers_or_not_ids_are_refused(query):
     table = ibis.duckdb.connect().sql(f"select {query}")
     with pytest.raises(TypeError, match=f"^{QUERIES[query]}"):
         survey_of("who", "what", table)
@@ -319,7 +319,7 @@ OF_TEXT = {
 
 @pytest.mark.parametrize("name", OF_TEXT)
 def test_the_fault_of_a_text_file_is_named(name, tmp_path):
-    """The message is on the format, not on rows, also for compressed files, and says what to do."""
+    """The message is about the format, and quotes no row; it is the same for compressed files."""
     content, words = OF_TEXT[name]
     content = content if isinstance(content, bytes) else content.encode()
     for path, written in {"t.csv": content, "t.csv.gz": gzip.compress(content)}.items():
@@ -345,9 +345,9 @@ def test_an_engine_that_fails_leaves_no_tally_behind():
     assert connection.list_tables() == ["t"]
 
 
-def test_files_are_closed(tmp_path):
+def test_the_connection_to_a_file_is_closed_after_use(tmp_path):
     with read_tally("who", "what", parquet(pa.table(ROWS), tmp_path), RULES) as tally:
-        engine = tally.kept.backend.connection
+        engine = tally.table.backend.connection
         assert engine.raw_sql("SELECT 1").fetchall() == [(1,)]
     with pytest.raises(duckdb.ConnectionException, match="closed"):
         engine.raw_sql("SELECT 1")

@@ -1,4 +1,4 @@
-"""Each size of blocks and each limit, exceeded by one at its true value.
+"""Each block size and each limit, exceeded by one at its true value.
 
 A test that replaces a constant by a small number shows that the code around it is right, but not
 that its true value is: sums of too many rows would overflow.
@@ -118,8 +118,8 @@ def test_a_cap_is_at_most_2_31(opendp):
         with_cap(2**31 + 1)
 
 
-def test_noise_for_a_distance_of_63_bits():
-    """`discrete_laplace` is public by itself: OpenDP's integers end there."""
+def test_noise_for_a_distance_of_63_bits_is_within_its_budget():
+    """`discrete_laplace` is public, so callers may pass distances that no release needs."""
     assert discrete_laplace(2**62, 1).map(2**62) <= 1
 
 
@@ -134,5 +134,5 @@ def test_rounding_keeps_weighted_sums_of_an_engine_within_their_bound(sign):
         size = ibis.literal(n_records, "int64")
         halves = {"high": (level >> 20) * size, "low": (level & (2**20 - 1)) * size}
         tally.users = tally.users.mutate(size=size, n_levels=size, **halves)
-        found = tally.weighted_total(Window(origin, 16, -steps, steps), cap)
-        assert found == (sign * cap * steps, cap)
+        result = tally.weighted_total(Window(origin, 16, -steps, steps), cap)
+        assert result == (sign * cap * steps, cap)

@@ -1,4 +1,4 @@
-"""Several means of the same users: the mechanism, its certificates, and its refusals."""
+"""Several means of the same users: the mechanism, its guarantees, and its refusals."""
 
 import json
 from collections import Counter
@@ -47,9 +47,9 @@ def release_of(data, eps=2, values=BOUNDS, **options):
 
 def influences(table, days, n_columns):
     """Return every user's influence on all means together, relative to their ranges."""
-    some = table[table.day.isin(days)]
-    shares = 1 / some.groupby("day").day.transform("size")
-    return n_columns * shares.groupby(some.user).sum()
+    rows = table[table.day.isin(days)]
+    shares = 1 / rows.groupby("day").day.transform("size")
+    return n_columns * shares.groupby(rows.user).sum()
 
 
 def clipped_means(table, threshold, days, centre=None):
@@ -58,15 +58,15 @@ def clipped_means(table, threshold, days, centre=None):
     kept = threshold / influence
     if centre is None:
         kept = np.minimum(kept, 1.0)  # farther than any value
-    found = []
+    means = []
     for (name, (low, high)), day in product(BOUNDS.items(), days):
         some = table[table.day == day]
         middle = (low + high) / 2 if centre is None else centre[name]
         rows = (some[name] - middle) / (high - low) / len(some)
         sums, sizes = rows.groupby(some.user).sum(), some.groupby("user").size()
         half = kept[sizes.index] * sizes / len(some) / 2
-        found.append(sums.clip(-half, half).sum())
-    return np.array(found)
+        means.append(sums.clip(-half, half).sum())
+    return np.array(means)
 
 
 @pytest.mark.parametrize("centre", [None, {"speed": 52.0, "gain": -1.0}], ids=["middle", "centre"])
@@ -116,12 +116,12 @@ def test_all_kinds_of_tables_give_the_same_release(strategy, centre, opendp, tmp
 def test_one_user_moves_all_totals_together_by_at_most_what_the_noise_covers(eps, centre, opendp):
     table = trips(n=120, n_users=12)
     largest = 0
-    for theirs in table.user.unique():
+    for user in table.user.unique():
         opendp.requests.clear()
         for low_or_high in (0, 1):
             data = table.copy()
             for name, bounds in BOUNDS.items():
-                data.loc[data.user == theirs, name] = bounds[low_or_high]
+                data.loc[data.user == user, name] = bounds[low_or_high]
             release_of(data, eps=eps, strategy="joint", centre=centre)
         one, other = opendp.requests
         apart = np.abs(np.subtract(one.total, other.total)).sum()
@@ -202,20 +202,20 @@ def test_a_budget_is_divided_by_the_number_of_means_in_which_a_user_takes_part(o
     ]
 
 
-def exact_error(total, truth, scale, moved_per_step):
+def exact_error(total, truth, scale, step):
     """Return E|P(t + Z) - f| on [0, 1] for discrete Laplace noise, from its probabilities."""
     reach = int(40 * scale) + 1
     noise = np.arange(-reach, reach + 1)
     q = exp(-1 / scale)
-    chance = (1 - q) / (1 + q) * q ** np.abs(noise)
-    released = np.clip(total + noise * moved_per_step, 0, 1)
-    return float(chance @ np.abs(released - truth))
+    probability = (1 - q) / (1 + q) * q ** np.abs(noise)
+    released = np.clip(total + noise * step, 0, 1)
+    return float(probability @ np.abs(released - truth))
 
 
 @pytest.mark.parametrize("eps", [0.3, 4])
 @pytest.mark.parametrize("strategy", ["joint", "divided"])
 @pytest.mark.parametrize("centre", [None, {"speed": 0.8}], ids=["middle", "centre"])
-def test_no_dataset_has_an_error_above_the_certificate(eps, strategy, centre, opendp):
+def test_no_dataset_at_the_bounds_has_an_error_above_the_guarantee(eps, strategy, centre, opendp):
     """All datasets with values at the bounds; the steps of noise are coarse to keep sums short."""
     rows = [("a", "Mo")] * 4 + [("a", "Tu"), ("b", "Mo"), ("b", "Tu"), ("b", "Tu"), ("c", "Th")]
     users, days = zip(*rows, strict=True)
@@ -236,25 +236,25 @@ def test_no_dataset_has_an_error_above_the_certificate(eps, strategy, centre, op
                 if one.noise_scale:  # without noise, the release is the clipped mean
                     error = exact_error(one.mean, truth, one.noise_scale / coarse, coarse)
                 worst[index] = max(worst[index], error)
-    certified = np.nan_to_num(result.worst_case_error)
-    assert (worst <= certified * (1 + 1e-3) + 1e-9).all()
-    assert worst[0] >= 0.5 * certified[0]  # the certificate is not far above
+    guarantee = np.nan_to_num(result.worst_case_error)
+    assert (worst <= guarantee * (1 + 1e-3) + 1e-9).all()
+    assert worst[0] >= 0.5 * guarantee[0]  # the guarantee is not far above
 
 
-def test_bias_and_noise_are_those_of_the_theorem():
+def test_the_stated_errors_add_up_to_at_least_the_optimum_and_at_most_twice_it():
     table = trips()
     counts = table.groupby(["user", "day"]).size().unstack(fill_value=0).to_numpy()
     for eps in (0.2, 1, 5):
-        best = beyond.error_of_several_means(counts, 1.0, eps)
+        smallest = beyond.error_of_several_means(counts, 1.0, eps)
         result = release_of(table, eps=eps, values={"speed": (0, 65)}, strategy="joint")
         stated = sum(one.worst_case_bias + one.noise_scale for one in result.means if one.n_records)
-        assert best * 65 * (1 - 1e-9) <= stated <= 2 * best * 65
+        assert smallest * 65 * (1 - 1e-9) <= stated <= 2 * smallest * 65
         divided = beyond.error_of_divided_budget(counts, 1.0, eps)
-        assert best <= divided * (1 + 1e-12)
+        assert smallest <= divided * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("centre", [None, {"speed": 20}], ids=["middle", "centre"])
-def test_a_plan_states_the_certificates_of_a_release_and_reads_no_value(centre):
+def test_a_plan_states_the_guarantees_of_a_release_and_reads_no_value(centre):
     table = trips()
     secret = table.assign(speed=["?"] * len(table), gain=None)
     options = {"group": "day", "groups": DAYS, "centre": centre}
@@ -316,9 +316,7 @@ def test_published_results_name_column_group_table_and_budget(opendp):
     assert "km/h (" in lines[1]
     assert "km/h" not in lines[5]
     assert lines[-1] == "The number of trips of each of the buses by day is not protected."
-    assert lines[-2].startswith(
-        "All means share one budget. Noise protects the values of the trips"
-    )
+    assert lines[-2].startswith("All means share one budget. Noise protects each of the buses: ")
     assert "eps = 2" in lines[-2]
     spent = release.account([result.public_json(), *[published | {"of": "week 13"}]])
     assert spent.eps == 4
@@ -372,9 +370,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "columns", "message"), REFUSED, ids=[r[2] for r in REFUSED])
 def test_bad_input_is_refused_before_a_draw(options, columns, message, opendp):
-    given = {"values": BOUNDS, "eps": 1} | options
+    settings = {"values": BOUNDS, "eps": 1} | options
     with pytest.raises((TypeError, ValueError)) as refusal:
-        release_of(GOOD | columns, **given)
+        release_of(GOOD | columns, **settings)
     assert message in str(refusal.value)
     assert not opendp.requests
 
@@ -441,9 +439,9 @@ def test_rows_without_a_user_or_a_group_are_in_no_pair():
 
 def test_sizes_are_counted_by_an_array_or_by_sorting():
     for numbers in ([3, 1, 3, 0], [3, 1, 3, 2**40], []):
-        found, times = distinct(np.array(numbers, np.int64))
-        assert dict(zip(found.tolist(), times.tolist(), strict=True)) == Counter(numbers)
-        assert found.tolist() == sorted(found.tolist())
+        values, counts = distinct(np.array(numbers, np.int64))
+        assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == Counter(numbers)
+        assert values.tolist() == sorted(values.tolist())
 
 
 def test_columns_without_groups_give_the_same_release_in_an_engine(opendp):
@@ -455,7 +453,7 @@ def test_columns_without_groups_give_the_same_release_in_an_engine(opendp):
     assert len(one)
 
 
-def test_means_around_a_centre_are_those_of_a_mean_by_itself(opendp):
+def test_means_around_a_centre_equal_those_of_private_mean(opendp):
     table = trips()
     table["user"] = table.user.astype(str) + table.day  # no user has records on two days
     result = release_of(table, eps=1, values={"speed": (0, 65)}, centre={"speed": 50})
@@ -468,7 +466,7 @@ def test_means_around_a_centre_are_those_of_a_mean_by_itself(opendp):
     assert first.worst_case_error > release_of(table, eps=1).means[0].worst_case_error
 
 
-def test_off_the_middle_no_certificate_counts_on_the_projection(opendp):
+def test_off_the_middle_no_guarantee_counts_on_the_projection(opendp):
     law, checked = beyond.LaplaceNoise(1), 0
     result = release_of(trips(), eps=2, strategy="joint", centre={"speed": 50})
     for one in result.means:

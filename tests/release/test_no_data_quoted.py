@@ -1,9 +1,8 @@
 """No refusal of `userdp.release` quotes data, which the tests pass as every argument.
 
-
-They call all exported functions and all methods of results, with all arguments of their signatures,
-so that new ones are included. A single number in place of a numeric setting, or a word in place of
-a name, may be quoted, because it cannot be told from a setting.
+The tests call all exported functions and all methods of results, with all arguments of their
+signatures, so that new ones are included. A single number in place of a numeric setting, or a word
+in place of a name, may be quoted, because it cannot be told from a setting.
 """
 
 import inspect
@@ -104,7 +103,7 @@ GOOD = {
     "level": 0.9,
     "weight": 2,
     "error": 2,
-    "moved": 3,
+    "sensitivity": 3,
     "budget": Fraction(1),
     "n_releases": 3,
     "documents": [PUBLIC.public_json()],
@@ -123,9 +122,9 @@ GOOD_FOR = {
     "ReleaseInBall.public_sentence": {"users": "patients"},
     "PrivateMeans.public_sentence": {"users": "patients"},
 }
-SETTINGS = {"lower", "upper", "eps", "cap", "level", "weight", "error", "moved", "budget"}
+SETTINGS = {"lower", "upper", "eps", "cap", "level", "weight", "error", "sensitivity", "budget"}
 SETTINGS |= {"objective", "total_width", "centre", "outside", "missing", "project", "reach"}
-SETTINGS |= {"vector", "ax", "n_releases", "delta", "rho", "counts_public", "count_equal"}
+SETTINGS |= {"vector", "ax", "n_releases", "delta", "rho", "counts_public", "allow_duplicates"}
 SETTINGS |= {"strategy", "of", "simultaneous"}
 """Arguments that are one number or one word, which may be quoted."""
 
@@ -140,27 +139,27 @@ def good_arguments(name, function):
 
 @cache
 def results():
-    made = [release.__dict__[name] for name in release.__all__]
-    functions = [thing for thing in made if inspect.isfunction(thing)]
-    found = [function(**good_arguments(function.__name__, function)) for function in functions]
-    found += [one for result in found for one in getattr(result, "means", ())]
-    return {type(result): result for result in found}
+    exported = [release.__dict__[name] for name in release.__all__]
+    functions = [thing for thing in exported if inspect.isfunction(thing)]
+    values = [function(**good_arguments(function.__name__, function)) for function in functions]
+    values += [one for result in values for one in getattr(result, "means", ())]
+    return {type(result): result for result in values}
 
 
 def functions():
-    """All exported functions, and methods of results, that take arguments."""
-    found = {}
+    """Getters of all exported functions, and methods of results, that take arguments, by name."""
+    getters = {}
     for name in release.__all__:
         thing = getattr(release, name)
         if inspect.isfunction(thing):
-            found[name] = lambda thing=thing: thing
+            getters[name] = lambda thing=thing: thing
         elif inspect.isclass(thing) and thing is not release.Release:  # the base of others
             methods = inspect.getmembers(thing, inspect.isfunction)
             for method, function in methods:
                 own = function.__module__.startswith("userdp") and not method.startswith("_")
                 if own and len(inspect.signature(function).parameters) > 1:
-                    found[f"{name}.{method}"] = partial(of_result, thing, method)
-    return found
+                    getters[f"{name}.{method}"] = partial(of_result, thing, method)
+    return getters
 
 
 def of_result(kind, method):

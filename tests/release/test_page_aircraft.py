@@ -113,8 +113,8 @@ def test_the_recorded_means_of_groups_are_those_of_the_plan_and_near_the_truth(g
 def test_the_page_counts_the_true_means_in_their_intervals():
     table, stated = pd.read_csv(DATA / "aircraft-groups.csv"), glued("aircraft")
     for name, ends in {"own": "", "together": ", all groups"}.items():
-        found = table["true mean"].between(table[f"low{ends}"], table[f"high{ends}"])
-        assert stated[f"aircraft-groups-{name}"] == str(found.sum())
+        covered = table["true mean"].between(table[f"low{ends}"], table[f"high{ends}"])
+        assert stated[f"aircraft-groups-{name}"] == str(covered.sum())
     assert stated["aircraft-groups-all"] == stated["aircraft-groups-together"] == str(len(table))
     errors = table.groupby("grouping")[["joint", "divided"]].mean()
     for grouping, (joint, divided) in errors.iterrows():
@@ -140,17 +140,17 @@ def test_means_of_groups_are_recorded_once_for_the_same_settings(tmp_path):
 
 
 def test_the_repeats_have_the_noise_of_the_release(new_release):
-    """The noise has this scale; a scale smaller or larger by a quarter would be noticed."""
-    distance = pd.read_csv(DATA / "aircraft-repeats.csv")["l1 optimum"] - MEAN
-    assert len(distance) == 1000
-    chances = {
-        share: stats.kstest(
-            distance, stats.laplace(scale=share * new_release.noise_scale).cdf
+    """A scale smaller by a quarter, or larger by three tenths, would be noticed."""
+    noise = pd.read_csv(DATA / "aircraft-repeats.csv")["l1 optimum"] - MEAN
+    assert len(noise) == 1000
+    p_values = {
+        factor: stats.kstest(
+            noise, stats.laplace(scale=factor * new_release.noise_scale).cdf
         ).pvalue
-        for share in (0.75, 1, 1.3)
+        for factor in (0.75, 1, 1.3)
     }
-    assert chances[1] > 0.01
-    assert max(chances[0.75], chances[1.3]) < 0.001
+    assert p_values[1] > 0.01
+    assert max(p_values[0.75], p_values[1.3]) < 0.001
 
 
 def test_the_repeats_have_the_mean_error_of_releases_by_opendp(new_release, monkeypatch):
@@ -167,7 +167,7 @@ def test_the_repeats_have_the_mean_error_of_releases_by_opendp(new_release, monk
     assert abs(repeated.mean_error - repeated.exact_mean_error) < 3 * repeated.standard_error
 
 
-def test_errors_of_the_repeats_are_those_of_the_listed_releases(new_release):
+def test_errors_of_the_repeats_agree_with_the_listed_releases(new_release):
     repeats = pd.read_csv(DATA / "aircraft-repeats.csv")
     table = pd.read_csv(DATA / "aircraft-repeats-error.csv", index_col="mechanism")
     assert list(table.index) == list(repeats)
@@ -214,20 +214,20 @@ def test_the_optimum_clips_no_aircraft_for_eps_of_at_least_a_hundredth(objective
             assert error == laplace
 
 
-def test_other_settings_of_the_page():
-    """Narrower widths and smaller weights have smaller errors and larger certificates."""
+def test_other_settings_have_smaller_errors_and_larger_guarantees():
+    """Members of the trade-off, and capped weights, at eps = 0.1."""
     eps, N, prior = 0.1, USERS.total, lambda users, n, *, rng: np.tile(SUMS, (n, 1))
     choices = beyond.tradeoff(USERS, eps, prior, 2, centres=[400])
     members = [choices.best(tau) for tau in (0, 0.25, 1, 4, 1000)]
     assert np.all(np.diff([member.mean_error for member in members]) < 0)
-    assert np.all(np.diff([member.certificate for member in members]) > 0)
+    assert np.all(np.diff([member.guarantee for member in members]) > 0)
     assert members[-1].mean_error < members[0].mean_error / 4
     w = np.minimum(COUNTS, 37)
     assert beyond.weighted_mean_error(SUMS, USERS, w, eps) < members[0].mean_error / 2
-    certificate = beyond.weighted_worst_case_error(USERS, w, eps)
-    assert 10 * choices.smallest_certificate < certificate
-    dropping = UPPER * ((N - w.sum()) / N + 37 / (w.sum() * eps))
-    assert 2 * certificate < dropping
+    guarantee = beyond.weighted_worst_case_error(USERS, w, eps)
+    assert 10 * choices.smallest_guarantee < guarantee
+    dropping_guarantee = UPPER * ((N - w.sum()) / N + 37 / (w.sum() * eps))
+    assert 2 * guarantee < dropping_guarantee
 
 
 SAMPLES = st.lists(st.integers(0, 24), max_size=9)
@@ -241,7 +241,7 @@ def contribution(samples, cap, r, c):
 
 
 @given(lists=st.lists(SAMPLES, min_size=1, max_size=8), public=PUBLIC, z=SAMPLES)
-def test_identity_of_the_error(lists, public, z):
+def test_the_identity_of_the_error_holds(lists, public, z):
     cap, r, c = public
     n, x, y = zip(*[contribution(samples, cap, r, c) for samples in lists], strict=True)
     assume(sum(n))
@@ -258,7 +258,7 @@ def test_identity_of_the_error(lists, public, z):
     np.testing.assert_allclose(totals, [[float(q) for q in y], n], atol=1e-12)
 
 
-def test_bound_on_the_error_of_protected_counts():
+def test_the_error_with_protected_counts_is_at_most_the_bound():
     rng, U, tightest = np.random.default_rng(6), 24, np.inf
     for _ in range(300):
         counts, averages = rng.integers(1, 50, size=60), rng.uniform(0, U, size=60)
@@ -283,8 +283,8 @@ def test_bound_on_the_error_of_protected_counts():
 def test_protecting_counts_costs_little_only_if_the_centre_is_good(off):
     """For equal users: the error divided by that of the same noise with a public count."""
     r, scale, n = 150, 1000, np.full(1000, 365)
-    price = (1 + off / r + (off / r) ** 2) / (
+    factor = (1 + off / r + (off / r) ** 2) / (
         1 + off / r
     )  # for the difference of Laplace variables
     error = PAGE.protected_error(n * off, n, 400 + off, 10**9, 400, r * scale, scale)
-    assert error * n.sum() / (r * scale) == pytest.approx(price, rel=1e-3)
+    assert error * n.sum() / (r * scale) == pytest.approx(factor, rel=1e-3)

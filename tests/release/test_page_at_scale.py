@@ -10,7 +10,7 @@ from userdp import release
 PAGE = functions_of("at-scale", pd=pd)
 
 
-def test_the_model_by_hand():
+def test_the_model_agrees_with_numbers_computed_by_hand():
     c = {"file": 8, "row": 10, "kept": 100, "user": 100, "record": 50, "count": 300}
     small, large = (PAGE.needs(2**27, n, c) for n in (2**10, 2**26))
     assert small["read"] == large["read"] == 2**30

@@ -1,4 +1,4 @@
-"""The page for a table of yours: the releases it shows, its recipes, and what it says of them."""
+"""The page for your own table: the releases it shows, its recipes, and what it says of them."""
 
 import dataclasses
 import json
@@ -40,13 +40,13 @@ def test_the_shown_release_comes_from_the_call_on_the_page(trips, tmp_path, monk
     exec(CELLS["release"], scope)
     public = json.loads(shown(".json"))
     jsonschema.validate(public, release.json_schema())
-    same = dataclasses.replace(scope["made"], mean=public["mean"])
+    same = dataclasses.replace(scope["result"], mean=public["mean"])
     assert public == same.public()
     assert shown(".txt").splitlines() == repr(same).splitlines()
     sentence = same.public_sentence("km/h", users="vehicles", records="trips")
     assert shown("-sentence.txt").strip() == sentence
     assert abs(public["mean"] - trips.speed.mean()) < 20 * same.noise_scale
-    assert same.mean != scope["made"].mean, "noise without a seed"
+    assert same.mean != scope["result"].mean, "noise without a seed"
 
 
 def test_the_shown_protected_release_comes_from_the_call_on_the_page(trips, tmp_path, monkeypatch):
@@ -94,7 +94,7 @@ def test_the_lines_that_average_agree_for_pandas_polars_and_ibis():
     assert sorted(tuple(row.values()) for row in each_of_ibis) == sorted(each_of_polars)
 
 
-def test_the_rules_of_cleaning_are_those_of_the_code(tmp_path):
+def test_the_code_follows_the_rules_of_cleaning_on_the_page(tmp_path):
     """The rules on codes, on empty ids, and on rows that may be left out."""
     rows = pd.DataFrame({"who": ["999", "", "b"], "value": [999.0, 2.0, 3.0]})
     path = tmp_path / "rows.csv"
@@ -176,7 +176,7 @@ def test_the_releases_of_a_year_spend_at_most_the_total(tmp_path, monkeypatch, c
     files = sorted(tmp_path.glob("*.json"))
     assert scope["spent"] == release.account(files, delta=1e-6)
     assert scope["spent"].n_releases == len(files) == 9
-    year = release.account([*files[:3] * 52], delta=1e-6, count_equal=True)
+    year = release.account([*files[:3] * 52], delta=1e-6, allow_duplicates=True)
     assert year.n_releases == scope["share"].n_releases == 156
     assert 0.999 < year.eps <= 1
     assert "at most eps = 1 with" in " ".join(capsys.readouterr().out.split())
@@ -185,9 +185,11 @@ def test_the_releases_of_a_year_spend_at_most_the_total(tmp_path, monkeypatch, c
 @pytest.mark.parametrize("eps", [4, 6])
 def test_halving_the_budget_can_more_than_double_the_guarantee_with_staircase_noise(eps):
     users = ud.Contributions([1], 1.0)
-    times = 2 * np.cosh(eps / 4)  # the quotient of the mean sizes of the noise
-    best = [beyond.optimal_error(users, beyond.StaircaseNoise(budget)) for budget in (eps / 2, eps)]
-    assert best[0] / best[1] == pytest.approx(times)
+    ratio = 2 * np.cosh(eps / 4)  # of the mean absolute values of the noise
+    optimal = [
+        beyond.optimal_error(users, beyond.StaircaseNoise(budget)) for budget in (eps / 2, eps)
+    ]
+    assert optimal[0] / optimal[1] == pytest.approx(ratio)
     projected = [
         beyond.projected_error(users, 1.0, beyond.StaircaseNoise(budget))
         for budget in (eps / 2, eps)
@@ -223,5 +225,5 @@ def test_the_recipe_for_groups_whose_counts_are_secret_runs_as_it_stands(tmp_pat
     visits["minutes"] = rng.uniform(0, 240, 200)
     visits.loc[0, "minutes"] = np.nan
     exec(recipe, {"release": release, "Path": Path, "wards": wards, "visits": visits})
-    spent = release.account([tmp_path / f"{ward}.json" for ward in wards], count_equal=True)
+    spent = release.account([tmp_path / f"{ward}.json" for ward in wards], allow_duplicates=True)
     assert 1 - 1e-9 <= spent.eps <= 1

@@ -31,7 +31,7 @@ PAGE = functions_of("libraries", quantiles=QUANTILES)
 
 @few
 @given(st.fractions(-5, 5), st.fractions(-5, 5), st.fractions(Fraction(1, 10), 4))
-def test_cost_of_replacing_a_user(a, b, eps):
+def test_replacing_a_user_costs_at_most_twice_the_budget(a, b, eps):
     a, b = min(a, b), max(a, b)
     if a == b:
         return
@@ -43,22 +43,22 @@ def test_cost_of_replacing_a_user(a, b, eps):
 
 
 def test_noisy_sum_and_noisy_count_cost_the_budget_for_replacing_and_for_adding():
-    """The joint density, for k values of 0 or U: the factor of the count cancels, or not."""
+    """The log ratio of joint densities, for k values of 0 or U; an equal count cancels."""
     k, upper, eps, count = 3, 2.0, 0.7, 9
     total, n = np.linspace(-40, 40, 201), np.arange(30)[:, None]
 
-    def apart(totals, counts):
+    def log_ratio(totals, counts):
         pairs = zip(totals, counts, strict=True)
         one, other = (-abs(total - t) / upper - abs(n - m) / 2 for t, m in pairs)
         return np.abs(one - other).max() * eps / k
 
-    assert apart((-k * upper / 2, k * upper / 2), (count, count)) == pytest.approx(eps)
-    assert apart((0, k * upper / 2), (count, count + k)) == pytest.approx(eps)
+    assert log_ratio((-k * upper / 2, k * upper / 2), (count, count)) == pytest.approx(eps)
+    assert log_ratio((0, k * upper / 2), (count, count + k)) == pytest.approx(eps)
 
 
 @few
 @given(st.floats(-2, 3), st.floats(0, 1), st.floats(0.05, 3), st.sampled_from([0.5, 1.0, 4.0]))
-def test_error_after_projection(centre, share, scale, upper):
+def test_the_error_after_projection_agrees_with_quadrature(centre, share, scale, upper):
     truth = share * upper
     ends = sorted({centre, 0.0, upper, truth, centre - 45 * scale, centre + 45 * scale})
 
@@ -66,8 +66,8 @@ def test_error_after_projection(centre, share, scale, upper):
         return abs(np.clip(y, 0, upper) - truth) * np.exp(-abs(y - centre) / scale) / (2 * scale)
 
     expected = oracle.integral(integrand, ends)
-    found = PAGE.projected_error(np.array(centre), truth, scale, upper)
-    assert found == pytest.approx(expected, abs=1e-7)
+    computed = PAGE.projected_error(np.array(centre), truth, scale, upper)
+    assert computed == pytest.approx(expected, abs=1e-7)
 
 
 @few
@@ -96,7 +96,7 @@ def test_no_dataset_has_a_larger_error_than_few_worst(counts, k, eps, noisy_coun
 
 
 @pytest.mark.parametrize(("k", "noisy_count"), [(1, False), (2, True), (5, True)])
-def test_error_of_few_rows_is_that_of_simulated_releases(k, noisy_count):
+def test_the_error_of_few_rows_agrees_with_simulation(k, noisy_count):
     users, rng, n = ud.Contributions([5, 2, 1], 1), np.random.default_rng(3), 100_000
     few = np.minimum(users.counts, k)
     kept, eps = 0.3 * few.sum(), 3
@@ -124,7 +124,7 @@ def test_no_averages_have_a_larger_error_than_weighed_worst(counts, data):
     assert largest == pytest.approx(worst, rel=3e-3)  # as well as the grid can tell
 
 
-def test_computed_errors_of_releases_are_those_of_simulated_ones():
+def test_computed_errors_of_releases_agree_with_simulation():
     """In two parts and, if no user dominates, in one part, by the page's other formula."""
     rng, n = np.random.default_rng(12), 100_000
     users = ud.Contributions([30, 30, *[1] * 30], 10)
@@ -169,11 +169,11 @@ def recipe(name, monkeypatch):
     return importlib.import_module(f"recipes.with_{name}")
 
 
-def check(release, exact, scale, eps, more=0.0):
-    """Check that a release without noise is exact, and that noise has this mean size."""
+def check(release, exact, scale, eps, slack=0.0):
+    """Check a release without noise, and that the mean absolute value of noise is `scale`."""
     assert release(1e7) == pytest.approx(exact, abs=1e-3)
     noise = [abs(release(eps) - exact) for _ in range(1000)]
-    assert np.mean(noise) == pytest.approx(scale, rel=6 / 1000**0.5 + more)
+    assert np.mean(noise) == pytest.approx(scale, rel=6 / 1000**0.5 + slack)
 
 
 def test_recipe_is_the_optimal_mechanism(recipes):
@@ -189,13 +189,13 @@ def copied():
     """Return the text of each recipe as the page shows it, by the name of its library."""
     (cell,) = [c for c in nbformat.read(BOOK / "libraries.ipynb", 4).cells if c.id == "cell-12"]
     pattern = r"```\{literalinclude\} (\S+with_(\w+)\.py)\n((?:^:.*\n)*)```"
-    found = {}
+    texts = {}
     for path, name, options in re.findall(pattern, cell.source, re.MULTILINE):
         text = (BOOK / path).read_text("utf-8")
         settings = dict(re.findall(r"^:([\w-]+): (.*)$", options, re.MULTILINE))
         assert settings.keys() <= {"language", "end-before"}
-        found[name] = text.partition(settings.get("end-before", "\0"))[0]
-    return found
+        texts[name] = text.partition(settings.get("end-before", "\0"))[0]
+    return texts
 
 
 COPIED = copied()
@@ -205,12 +205,12 @@ def unknown_names(text):
     """Return the names that functions of a text use, but that it neither defines nor imports."""
     module = symtable.symtable(text, "copied", "exec")
     bound = [s for s in module.get_symbols() if s.is_assigned() or s.is_imported()]
-    pending, found = [module], set()
+    pending, used = [module], set()
     while pending:
         table = pending.pop()
         pending += table.get_children()
-        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and s.is_global()}
-    return found - {s.get_name() for s in bound} - {*dir(builtins)}
+        used |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and s.is_global()}
+    return used - {s.get_name() for s in bound} - {*dir(builtins)}
 
 
 def test_the_page_shows_four_recipes_that_import_what_they_use():
@@ -241,7 +241,7 @@ def test_means_of_the_libraries_keep_k_rows_and_protect_replacing(recipes):
     """The noise for k rows in [0, U] is k U / eps for the sum; divide by the count for the mean."""
     table = np.repeat(np.arange(40), 5), np.full(200, 4.0), 8.0, 2
     check(partial(recipes.sum_of_few, *table), 320, 2 * 8, 1)
-    check(partial(recipes.mean, *table), 4, 2 * 8 / 80, 1, more=0.05)
+    check(partial(recipes.mean, *table), 4, 2 * 8 / 80, 1, slack=0.05)
 
 
 def test_capped_sum_clips_at_the_cap(monkeypatch):

@@ -1,4 +1,4 @@
-"""The attack of the page on trust."""
+"""The attack that the page "Trust" shows."""
 
 import math
 
@@ -10,7 +10,7 @@ import userdp as ud
 from userdp import audit
 
 PEOPLE = ud.Contributions([1] * 5, 1)
-SUMS = {"nobody": np.zeros(5), "one person": np.eye(5)[0]}
+SUMS = {"all at 0": np.zeros(5), "one at 1": np.eye(5)[0]}
 PAGE = functions_of("trust", audit=audit, log=np.vectorize(math.log), people=PEOPLE)
 
 

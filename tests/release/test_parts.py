@@ -13,9 +13,9 @@ from scipy import integrate, stats
 import userdp as ud
 from userdp import beyond, release
 from userdp.release import _mean, as_measurement
-from userdp.release._intervals import OfPart, _sum_reach, noise_reach, parts_reach
+from userdp.release._intervals import PartOfError, _sum_reach, noise_reach, parts_reach
 
-LED = ud.Contributions([60, 50, *[1] * 40], 1)
+UNEVEN = ud.Contributions([60, 50, *[1] * 40], 1)
 LAWS = {"Laplace": 3, "zCDP": beyond.GaussianNoise.zcdp(3)}
 every_law = pytest.mark.parametrize("eps", LAWS.values(), ids=LAWS)
 
@@ -26,18 +26,18 @@ def table_of(counts, value):
     return {"user": users, "value": np.full(users.size, value)}
 
 
-def mechanism(sums, users=LED, budget=3, **options):
+def mechanism(sums, users=UNEVEN, budget=3, **options):
     return release.release_mean(sums, users, budget, **options)
 
 
 def test_a_release_is_in_parts_only_if_no_setting_prevents_it(opendp):
-    sums = 0.5 * LED.counts
+    sums = 0.5 * UNEVEN.counts
     result = mechanism(sums)
     assert [part[:3] for part in result.parts] == [(50, 2, 110), (1, 40, 40)]
     assert len(opendp.requests) == 2
     fixed = [{"centre": 0.5}, {"total_width": result.total_width}, {"project": False}]
     others = [mechanism(sums, **options) for options in fixed]
-    others += [release.release_mean(sums, LED, 3, objective=kind) for kind in ("bound", "mse")]
+    others += [release.release_mean(sums, UNEVEN, 3, objective=kind) for kind in ("bound", "mse")]
     others += [mechanism([0.5] * 9, ud.Contributions([1] * 9, 1))]
     for other in others:
         assert other.parts == ()
@@ -50,7 +50,7 @@ def test_a_release_is_in_parts_only_if_no_setting_prevents_it(opendp):
 def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
     """They are identical if all values are levels."""
     rng = np.random.default_rng(4)
-    users = np.repeat(np.arange(42), LED.counts)
+    users = np.repeat(np.arange(42), UNEVEN.counts)
     values = rng.integers(0, 257, users.size) / 256
     sums = np.bincount(users, values)
     opendp.added = 12345678
@@ -68,16 +68,16 @@ def test_records_sums_and_a_measurement_make_the_same_release(eps, opendp):
 @pytest.mark.slow
 def test_each_user_is_in_one_of_the_parts(opendp):
     """Each user's sum is added to one of the totals, completely if it is not clipped."""
-    middle = 0.5 * LED.counts
+    middle = 0.5 * UNEVEN.counts
     mechanism(middle)
-    for user in range(LED.n_users):
+    for user in range(UNEVEN.n_users):
         sums = middle.copy()
         sums[user] += 0.125  # few users are clipped by so little
         mechanism(sums)
         before, after = opendp.requests[:2], opendp.requests[-2:]
         moved = [b.total - a.total for a, b in zip(before, after, strict=True)]
         expected = round(0.125 * 2**40)
-        assert moved == ([expected, 0] if LED.counts[user] >= 50 else [0, expected])
+        assert moved == ([expected, 0] if UNEVEN.counts[user] >= 50 else [0, expected])
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_neighbours_differ_in_one_total_by_what_its_noise_covers(eps, opendp):
 @every_law
 def test_the_spent_budget_is_the_largest_of_the_parts(eps):
     dp.enable_features("contrib")
-    data = table_of(LED.counts, 0.5)
+    data = table_of(UNEVEN.counts, 0.5)
     options = {"lower": 0, "upper": 1, "budget": eps}
     measurement = as_measurement("user", "value", data=data, **options)
     result = measurement(data)
@@ -116,7 +116,7 @@ def test_the_spent_budget_is_the_largest_of_the_parts(eps):
     assert measurement.map(1) <= 3
     assert measurement.map(2) == pytest.approx(6 if eps == 3 else 12)
     assert measurement.map(0) == 0
-    assert "user-level" in result.promise
+    assert "user-level" in result.privacy_unit
 
 
 def test_a_constant_part_spends_nothing(opendp, monkeypatch):
@@ -139,25 +139,27 @@ def test_a_constant_part_spends_nothing(opendp, monkeypatch):
     assert as_measurement("user", "value", **of, **how).map(1) == pytest.approx(0.5)
 
 
-# The certificate: exact errors by convolution, on datasets at the bounds and between
+# The guarantee: exact errors by convolution, on datasets at the bounds and between
 
 
-def mean_error(scales, off, truth, law):
-    """Return E|sum of w P(t + Z) - f|, for pairs (w, t, scale) of two parts, by quantiles."""
+def mean_error(columns, truth, law):
+    """Return E|sum of w P(t + Z) - f| by quantiles; columns are w, t and scale of two parts."""
     quantiles = (np.arange(1500) + 0.5) / 1500
-    parts = [w * np.clip(t + s * law.ppf(quantiles), 0, 1) for w, t, s in zip(*scales, strict=True)]
+    parts = [
+        w * np.clip(t + s * law.ppf(quantiles), 0, 1) for w, t, s in zip(*columns, strict=True)
+    ]
     return abs(np.add.outer(*parts) - truth).mean()
 
 
 @pytest.mark.slow
 @every_law
-def test_no_dataset_exceeds_the_certificate_and_some_nearly_attain_it(eps, opendp):
+def test_no_dataset_of_a_grid_exceeds_the_guarantee_and_some_nearly_attain_it(eps, opendp):
     """Users at a bound or in the middle: each heavy one at each, and several numbers of others."""
-    result = mechanism(0.5 * LED.counts, budget=eps)
+    result = mechanism(0.5 * UNEVEN.counts, budget=eps)
     law = stats.laplace if eps == 3 else stats.norm
     shares = np.array([part.n_records for part in result.parts]) / 150
     scales = [part.noise_scale / share for part, share in zip(result.parts, shares, strict=True)]
-    found = []
+    errors = []
     for first in (0, 0.5, 1):
         for second in (0, 0.5, 1):
             for light in (0, 10, 20, 30, 40):
@@ -173,9 +175,9 @@ def test_no_dataset_exceeds_the_certificate_and_some_nearly_attain_it(eps, opend
                     for request, scale in zip(requests, scales, strict=True)
                 ]
                 truth = sum(sums) / 150
-                found.append(mean_error((shares, clipped, scales), None, truth, law))
-    assert max(found) <= result.worst_case_error * (1 + 1e-3)
-    assert max(found) >= 0.85 * result.worst_case_error
+                errors.append(mean_error((shares, clipped, scales), truth, law))
+    assert max(errors) <= result.worst_case_error * (1 + 1e-3)
+    assert max(errors) >= 0.85 * result.worst_case_error
 
 
 def law_scale(eps):
@@ -188,9 +190,9 @@ def correction(request, eps):
     return exact / hypot(exact, 0 if eps == 3 else 4)
 
 
-def test_the_certificate_is_the_sum_of_the_parts(opendp):
+def test_the_guarantee_is_the_sum_of_those_of_the_parts(opendp):
     for eps in LAWS.values():
-        result, split = mechanism(0.5 * LED.counts, budget=eps), beyond.best_split(LED, eps)
+        result, split = mechanism(0.5 * UNEVEN.counts, budget=eps), beyond.best_split(UNEVEN, eps)
         assert result.worst_case_error == pytest.approx(split.error + result.rounding, rel=1e-9)
         by_hand = 0
         for part, users in zip(result.parts, ([60, 50], [1] * 40), strict=True):
@@ -234,12 +236,12 @@ def test_the_sum_of_two_noises_exceeds_its_reach_with_probability_one_minus_leve
     reach = _sum_reach(beyond.LaplaceNoise(1), 2.0, 2 * other, level)
     assert reach == _sum_reach(beyond.LaplaceNoise(1), 2 * other, 2.0, level)
 
-    def chance(x):
+    def integrand(x):
         rest = 1.0 if x >= reach else np.exp(-(reach - x) / (2 * other)) if other else 0.0
         return rest * np.exp(-x / 2) / 2
 
     ends = [0, max(reach - 80 * other, 0), reach]
-    below = sum(integrate.quad(chance, *pair)[0] for pair in pairwise(ends))
+    below = sum(integrate.quad(integrand, *pair)[0] for pair in pairwise(ends))
     assert below + exp(-reach / 2) == pytest.approx(1 - level, abs=1e-8)
     gauss = _sum_reach(beyond.GaussianNoise(1), 2.0, 2 * other, level)
 
@@ -247,21 +249,24 @@ def test_the_sum_of_two_noises_exceeds_its_reach_with_probability_one_minus_leve
         rest = stats.norm.cdf((gauss - x) / (2 * other)) * 2 - 1 if other else 1.0
         return rest * stats.norm.pdf(x, scale=2) * 2
 
-    held = integrate.quad(density, 0, gauss, points=[max(gauss - 8 * other, 0)])[0]
-    assert held >= level - 1e-9
+    covered = integrate.quad(density, 0, gauss, points=[max(gauss - 8 * other, 0)])[0]
+    assert covered >= level - 1e-9
     if other == 1:
-        assert held == pytest.approx(level, abs=1e-9)
+        assert covered == pytest.approx(level, abs=1e-9)
 
 
 def test_the_reach_of_an_interval_is_the_smallest_of_three_bounds():
     law, level = beyond.LaplaceNoise(1), 0.9
-    small, wide = OfPart(scale=0.01, bias=0.02, most=0.03), OfPart(0.1, 0.3, most=0.97)
+    small, wide = (
+        PartOfError(scale=0.01, bias=0.02, largest=0.03),
+        PartOfError(0.1, 0.3, largest=0.97),
+    )
     both = 0.32 + _sum_reach(law, 0.01, 0.1, level)
     one = 0.03 + noise_reach(law, 0.1, 0.3, level)
     assert one < both
     assert parts_reach(law, small, wide, level) == parts_reach(law, wide, small, level) == one
-    near = OfPart(0.1, 0.3, most=9.0)
-    assert parts_reach(law, small._replace(most=9.0), near, level) == both
+    near = PartOfError(0.1, 0.3, largest=9.0)
+    assert parts_reach(law, small._replace(largest=9.0), near, level) == both
 
 
 @every_law
@@ -279,12 +284,13 @@ def test_intervals_of_releases_in_parts_cover_the_mean_at_their_level(counts, le
     assert low + high == pytest.approx(1)  # without noise the release is 1/2
     inner = result.noise_interval(level)
     known = [
-        OfPart(p.noise_scale, p.worst_case_bias, p.n_records / users.total) for p in result.parts
+        PartOfError(p.noise_scale, p.worst_case_bias, p.n_records / users.total)
+        for p in result.parts
     ]
-    of = beyond.LaplaceNoise(1) if eps == 3 else beyond.GaussianNoise(1)
-    reach = parts_reach(of, *known, level) + result.rounding
+    unit_law = beyond.LaplaceNoise(1) if eps == 3 else beyond.GaussianNoise(1)
+    reach = parts_reach(unit_law, *known, level) + result.rounding
     assert high - low == pytest.approx(min(2 * reach, 1), rel=1e-9)
-    reach = parts_reach(of, *(one._replace(bias=0) for one in known), level) + result.rounding
+    reach = parts_reach(unit_law, *(one._replace(bias=0) for one in known), level) + result.rounding
     assert inner[1] - inner[0] == pytest.approx(min(2 * reach, 1), rel=1e-9)
     for heavy in (0, 0.5, 1):
         for light in (0, 0.5, 1):
@@ -322,7 +328,7 @@ def test_intervals_scale_with_the_unit_of_the_values(opendp):
 
 def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
     opendp.added = 2**60
-    result = mechanism(0.5 * LED.counts)
+    result = mechanism(0.5 * UNEVEN.counts)
     assert result.mean == 1
     low, high = result.interval()
     assert 0 < low < high == 1
@@ -332,13 +338,13 @@ def test_the_interval_of_a_release_in_parts_is_between_the_bounds(opendp):
 
 
 def test_a_release_in_parts_is_shown_as_one(opendp):
-    result = mechanism(0.5 * LED.counts)
+    result = mechanism(0.5 * UNEVEN.counts)
     heavy, light = result.parts
     (noise,) = (line for line in repr(result).splitlines() if line.startswith("noise"))
     assert re.split("  +", noise)[1] == (
         f"integers drawn by OpenDP, scale {heavy.noise_scale:.4g} for 2 users with at least 50 "
         f"records and {light.noise_scale:.4g} for 40 users with at least 1 record, "
-        "each released with the whole budget"
+        "each part with the whole budget"
     )
     assert [clip[:2] for clip in result.clips] == [(60, 1), (50, 1), (1, 40)]
     published = result.public()

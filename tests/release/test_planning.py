@@ -29,7 +29,7 @@ def test_rows_of_a_plan_are_worst_case_errors():
             row.floor == beyond.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
         )
         if name == RELEASED:
-            continue  # below
+            continue  # tested below
         noise = "staircase" if "staircase" in name else "laplace"
         clipping = {
             "Laplace": ud.Clipping(0 * PEOPLE.counts, 50 + 0 * PEOPLE.counts),
@@ -41,7 +41,7 @@ def test_rows_of_a_plan_are_worst_case_errors():
             )
 
 
-def same_kind(error, objective):
+def squared_for_mse(error, objective):
     return error**2 if objective == "mse" else error
 
 
@@ -49,17 +49,17 @@ def same_kind(error, objective):
 @settings(max_examples=8, deadline=None)
 @given(counts, st.sampled_from(["bound", "l1", "mse"]), st.floats(0.001, 0.49))
 def test_the_recommendation_has_the_guarantee_of_the_release(counts, objective, share):
-    """In addition, no row of a plan, no width and no private mechanism has a smaller guarantee."""
+    """No row of the plan has a smaller guarantee, and the floor is at most the guarantee."""
     prospects = release.plan(counts, lower=1, upper=3, eps=2)
-    users, error = prospects.users, same_kind(2 * share, objective)
+    users, error = prospects.users, squared_for_mse(2 * share, objective)
     (cheapest,) = prospects.recommend(objective, error=error)
     assert cheapest.eps == prospects.smallest_eps(error, objective)
-    least = beyond.optimal_error(users, cheapest.eps, objective)
+    optimum = beyond.optimal_error(users, cheapest.eps, objective)
     if objective == "l1":
         assert cheapest.guarantee <= error
         assert beyond.best_split(users, cheapest.eps * 0.99).error > error
     else:
-        assert cheapest.guarantee == least <= error == pytest.approx(least)
+        assert cheapest.guarantee == optimum <= error == pytest.approx(optimum)
         assert beyond.optimal_error(users, cheapest.eps * (1 - 1e-6), objective) > error
     for advice in (*prospects.recommend(objective), cheapest):
         clipping = beyond.optimal_clipping(users, advice.eps, advice.objective)
@@ -72,9 +72,9 @@ def test_the_recommendation_has_the_guarantee_of_the_release(counts, objective, 
         rows = [row for row in prospects.rows if row.eps == advice.eps and "stair" not in row[1]]
         for row in rows if objective != "mse" else []:
             assert advice.guarantee <= getattr(row, objective) * (1 + 1e-9)
-        closed = beyond.minimax_lower_bound(users, advice.eps)
-        assert advice.floor >= same_kind(closed, objective)
-        assert {row.floor for row in rows} <= {closed}
+        closed_form = beyond.minimax_lower_bound(users, advice.eps)
+        assert advice.floor >= squared_for_mse(closed_form, objective)
+        assert {row.floor for row in rows} <= {closed_form}
         assert advice.floor * advice.factor == pytest.approx(advice.guarantee)
         assert advice.factor >= 1
 
@@ -88,7 +88,7 @@ def test_smallest_eps_is_that_of_the_release_and_not_of_the_optimum():
 
 
 @pytest.mark.slow
-def test_a_budget_smaller_by_one_per_cent_exceeds_the_error():
+def test_budgets_smaller_by_at_least_one_per_cent_exceed_the_error():
     """For twenty collections, on a grid of smaller budgets."""
     rng, smaller = np.random.default_rng(55), [0.1, 0.5, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99]
     for _ in range(20):
@@ -103,19 +103,21 @@ def test_a_budget_smaller_by_one_per_cent_exceeds_the_error():
 
 
 def test_a_budget_that_is_not_found_is_refused(monkeypatch):
-    """The search fails if the release claimed an error of 0 at every budget."""
+    """The search would fail if the release claimed an error of 0 at every budget."""
     claimed = beyond.best_split(PEOPLE, 1)._replace(error=0.0)
     monkeypatch.setattr(_planning, "best_split", lambda users, eps: claimed)
     with pytest.raises(NotFoundError, match="was not found within 64 halvings: the last was eps="):
         PLAN.smallest_eps(1)
 
 
-LED = [60, *[1] * 40]
+UNEVEN = [60, *[1] * 40]
 """One user has most of the records."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("users", "eps"), [(LED, 0.3), (LED, 1.5), (LED, 6), ([2] * 9, 1)])
+@pytest.mark.parametrize(
+    ("users", "eps"), [(UNEVEN, 0.3), (UNEVEN, 1.5), (UNEVEN, 6), ([2] * 9, 1)]
+)
 def test_plan_and_recommendation_for_l1_agree_with_the_release(users, eps, opendp):
     people = ud.Contributions(users, 50)
     prospects = release.plan(users, lower=15, upper=65, eps=eps)
@@ -130,9 +132,9 @@ def test_plan_and_recommendation_for_l1_agree_with_the_release(users, eps, opend
     assert advice.strategy == RELEASED
     reason = "smallest mean absolute error"
     if result.parts:
-        reason += f"; users with at least {result.parts[0].fewest} records are released separately"
+        reason += f"; a separate mean for users with at least {result.parts[0].fewest} records"
     assert advice.why == reason
-    assert bool(result.parts) == (users is LED and eps > 1)
+    assert bool(result.parts) == (users is UNEVEN and eps > 1)
 
 
 @pytest.mark.slow
@@ -142,8 +144,8 @@ def test_the_floor_of_a_recommendation_is_certified(objective):
     prospects = release.plan([5] * 2 + [2] * 9, lower=0, upper=3, eps=1)
     (advice,) = prospects.recommend(objective)
     certificate = beyond.minimax_certificate(prospects.users, 1)
-    assert advice.floor == same_kind(float(certificate.check()), objective)
-    assert advice.floor > same_kind(1.4 * prospects.rows[0].floor, objective)
+    assert advice.floor == squared_for_mse(float(certificate.check()), objective)
+    assert advice.floor > squared_for_mse(1.4 * prospects.rows[0].floor, objective)
 
 
 def test_without_a_certificate_the_floor_is_the_closed_form():
@@ -159,7 +161,7 @@ def test_progress_has_one_step_per_budget(progress_calls):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1", "mse"])
-def test_recommendation_is_data(objective):
+def test_a_recommendation_can_be_written_as_json(objective):
     """It consists of names of rows, arguments of `private_mean` and plain values: it is JSON."""
     advised = [advice._asdict() for advice in PLAN.recommend(objective)]
     assert json.loads(json.dumps(advised)) == advised
@@ -217,17 +219,17 @@ def test_caps_have_the_guarantee_of_a_release_with_protected_counts():
     assert [(row.eps, row.cap) for row in result.capped] == [(e, k) for e in (0.5, 8) for k in caps]
     m, users = np.array(counts), np.repeat(np.arange(5), counts)
     for row in result.capped:
-        hidden = release.private_mean_protected_counts(
+        protected = release.private_mean_protected_counts(
             users, np.zeros(19), **how, eps=row.eps, cap=row.cap
         )
         w = np.minimum(m, row.cap)
         assert row.weight == w.sum()
-        assert row.error == hidden.worst_case_error_at(row.weight)
+        assert row.error == protected.worst_case_error_at(row.weight)
         ends = [np.array(end) for end in np.ndindex(*[2] * 5)]
         means = [(np.average(end, weights=w), np.average(end, weights=m)) for end in ends]
         assert row.moved == pytest.approx(4 * max(a - b for a, b in means), abs=1e-12)
         (guessed,) = release.plan(counts, **how, eps=row.eps, cap=row.cap, weight=50).capped
-        assert guessed.error == hidden.worst_case_error_at(50)
+        assert guessed.error == protected.worst_case_error_at(50)
         assert (guessed.weight, guessed.moved) == (50, row.moved)
     assert result.rows == release.plan(counts, **how, eps=["0.5", 8]).rows
 
@@ -235,11 +237,11 @@ def test_caps_have_the_guarantee_of_a_release_with_protected_counts():
 def test_caps_are_shown_in_a_table_of_their_own():
     shown = release.plan([4, 1, 1], lower=0, upper=65, eps=[1, 9], cap=[1, 4])
     assert repr(shown).split("\n\n")[1].splitlines() == [
-        "eps  cap  weight  error over the noise  cap moves the mean by up to",
-        "1    1    3       39.02                 21.67",
-        "1    4    6       63.62                 0",
-        "9    1    3       2.661                 21.67",
-        "9    4    6       8.128                 0",
+        "eps  cap  weight  mean error  cap moves the mean by up to",
+        "1    1    3       39.02       21.67",
+        "1    4    6       63.62       0",
+        "9    1    3       2.661       21.67",
+        "9    4    6       8.128       0",
     ]
     assert repr(shown).startswith("eps  strategy ")
     assert shown._repr_html_().count("<table") == 2

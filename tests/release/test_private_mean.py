@@ -1,4 +1,4 @@
-"""`private_mean`: the release, its noise, certificate and intervals, compared with definitions."""
+"""`private_mean`: the release, its noise, guarantee and intervals, compared with definitions."""
 
 import dataclasses
 import re
@@ -90,7 +90,7 @@ def test_steps_are_as_coarse_as_sums_and_noise_in_64_bits_require(counts, eps, s
     assert window.shift == shift
     largest = sum(max(-window.lowest, window.highest) * m / max(counts) for m in counts)
     assert largest < 2**62
-    assert window.moved / eps <= 2**56
+    assert window.sensitivity / eps <= 2**56
 
 
 def test_rounding_includes_coarse_steps():
@@ -104,7 +104,7 @@ def test_rounding_includes_coarse_steps():
 @pytest.mark.slow
 def test_projection_increases_no_error(opendp):
     """Neither does averaging beyond the range; and intervals still cover the mean."""
-    rng, moved, averaged = np.random.default_rng(84), 0, 0
+    rng, n_projected, n_averaged = np.random.default_rng(84), 0, 0
     for _ in range(200):
         lower, n = float(rng.choice([0, -8, 3])), int(rng.integers(1, 80))
         upper = lower + float(rng.choice([1, 16, 65]))
@@ -118,14 +118,14 @@ def test_projection_increases_no_error(opendp):
         noisy = middle + (opendp.requests[-1].total + opendp.added) * (upper - lower) / 2**40 / n
         assert kept.mean == pytest.approx(min(max(noisy, lower), upper), rel=1e-14)
         assert abs(kept.mean - truth) <= abs(noisy - truth) + 1e-12
-        moved += not lower <= noisy <= upper
+        n_projected += not lower <= noisy <= upper
         if plain.noise_scale == 0:  # then only one number can be released
             continue
         low, high = plain.clipped_range
         outside = plain.noise_scale * (noisy > high) - plain.noise_scale * (noisy < low)
         near = min(max(noisy, low), high) if outside else noisy
         assert plain.mean == pytest.approx(near + outside, abs=1e-9)
-        averaged += outside != 0
+        n_averaged += outside != 0
         assert kept.worst_case_bound == min(plain.worst_case_bound, upper - lower)
         people = ud.Contributions(np.bincount(users)[np.unique(users)], upper - lower)
         theory = beyond.projected_error(people, kept.total_width, 0.7) + kept.rounding
@@ -142,11 +142,11 @@ def test_projection_increases_no_error(opendp):
                 assert unprojected[0] <= truth <= unprojected[1]
             wide = max(reach, plain.worst_case_bias) if outside else reach
             assert unprojected == pytest.approx((near - wide, near + wide), abs=1e-9)
-    assert min(moved, averaged) > 20
+    assert min(n_projected, n_averaged) > 20
 
 
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_level_that_is_not_a_probability_is_refused(opendp, level):
+def test_the_levels_0_and_1_are_refused(opendp, level):
     result = release.private_mean([1], [0.5], lower=0, upper=1, budget=1)
     with pytest.raises(ValueError, match=f"^`level` must be between 0 and 1, got level={level}"):
         result.interval(level)
@@ -173,11 +173,11 @@ def test_with_a_very_small_budget_the_middle_is_released_without_noise():
     how = {"lower": 0, "upper": 1, "objective": "bound"}
     result = release.private_mean([1, 2], [0.0, 1.0], budget=0.5, **how)
     assert (result.mean, result.noise_scale, result.total_width, result.eps) == (0.5, 0, 0, 0)
-    assert "nothing is learnt" in result.public()["promise"]
+    assert "nothing is learnt" in result.public()["privacy_unit"]
     assert (result.interval(), result.noise_interval()) == ((0, 1), pytest.approx((0.5, 0.5)))
 
 
-def test_a_result_is_published_in_valid_json_numbers():
+def test_a_result_is_read_only_and_not_published_with_an_invalid_json_number():
     result = release.private_mean(USERS, VALUES, lower=0, upper=6, budget=1)
     with pytest.raises(ValueError, match="JSON"):
         dataclasses.replace(result, mean=np.inf).public_json()
@@ -185,13 +185,13 @@ def test_a_result_is_published_in_valid_json_numbers():
         result.mean = 3.0
 
 
-def test_the_warning_points_at_the_caller():
+def test_the_warning_about_dropped_rows_points_at_the_caller():
     with pytest.warns(UserWarning, match="not stated") as caught:
         release.private_mean(["a"], [1.0], lower=0, upper=10, budget=1, missing="drop")
     assert caught[0].filename == __file__
 
 
-def test_a_measurement_is_one_of_opendp_composes_and_is_projected_by_default(opendp):
+def test_a_measurement_composes_in_opendp_and_is_projected_by_default(opendp):
     dp.enable_features("contrib", "honest-but-curious")
     table = {"user": list("aaabbc"), "value": [5.0] * 6, "other": [1.0] * 6}
     options = {"user": "user", "value": "value", "data": table, "lower": 0, "upper": 10}
@@ -237,7 +237,7 @@ HOLDERS_OF_TRIPS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", ["bound", "l1"])
 @pytest.mark.parametrize("hold", HOLDERS_OF_TRIPS.values(), ids=HOLDERS_OF_TRIPS)
-def test_a_measurement_of_a_table_in_any_order_is_the_release_of_it(
+def test_a_measurement_of_a_table_in_any_order_equals_its_release(
     hold, objective, tmp_path, opendp
 ):
     how = OF_TRIPS | {"budget": 3, "objective": objective}
@@ -304,8 +304,8 @@ def test_a_measurement_never_warns_or_fails_because_of_a_value(bad, hold, opendp
     measurement = as_measurement("bus", "speed", data=good, **OF_TRIPS, budget=4)
     table = good | {"speed": [bad, *good["speed"][1:]]}
     result = measurement(hold(table))
-    moved = 32.5 if bad is None or bad != bad else min(max(bad, 0), 65)
-    same = measurement(good | {"speed": [moved, *good["speed"][1:]]})
+    replaced_by = 32.5 if bad is None or bad != bad else min(max(bad, 0), 65)
+    same = measurement(good | {"speed": [replaced_by, *good["speed"][1:]]})
     assert result.mean == pytest.approx(same.mean, abs=result.rounding)
     assert (result.outside, result.missing) == ("clamp", "centre")
     assert measurement.input_domain.member(hold(table))
@@ -329,9 +329,9 @@ def test_users_whose_rows_are_all_dropped_add_nothing(kind, opendp):
     assert (result.n_users, result.n_records) == (1, 2)
     ((moved, _, total),) = opendp.requests
     assert total == round(-7 * moved / 20)  # only of a: two values, seven below the centre
-    few = release.private_mean_protected_counts("user", "value", eps=1, cap=3, **options)
-    assert few.noisy_weight == 2
-    assert few.noisy_sum == pytest.approx(2 * (1.5 - 5))
+    protected = release.private_mean_protected_counts("user", "value", eps=1, cap=3, **options)
+    assert protected.noisy_weight == 2
+    assert protected.noisy_sum == pytest.approx(2 * (1.5 - 5))
     options["data"] = kind({"user": ["a", "b"], "value": [99.0, -1.0]})
     with pytest.raises(ValueError, match="`user` must have at least one valid row: there is none"):
         release.private_mean("user", "value", budget=1, **options)
@@ -341,8 +341,8 @@ def test_rows_of_a_table_are_tallied():
     data = {"user": ["a", None, "b", "b"], "value": [1.0, 9.0, 20.0, None]}
     assert protected_tally("user", "value", lower=0, upper=10, data=data) == (4, 2, 1, 1, 1)
     rows = pa.table({"user": [1.0, 2.0**53 - 1, np.nan, None], "value": [1.0] * 4})
-    found = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(rows))
-    assert found == (4, 2, 2, 0, 0)
+    tally = protected_tally("user", "value", lower=0, upper=10, data=ibis.memtable(rows))
+    assert tally == (4, 2, 2, 0, 0)
 
 
 def test_result_is_shown_as_a_table(opendp):
@@ -354,11 +354,11 @@ def test_result_is_shown_as_a_table(opendp):
         f"private mean                {result.mean:.6g}",
         f"95 % interval               {downwards(low)} to {upwards(high)} "
         "(on every dataset with these counts)",
-        f"budget                      eps = 3, {result.promise}",
+        f"budget                      eps = 3, {result.privacy_unit}",
         "error on the worst dataset  0.9503 on average over the noise (bias plus mean noise 1.001, "
         "bias 0), with values clamped to the bounds and missing values set to the centre",
         "noise                       integers drawn by OpenDP, scale 1",
-        "users clipped to            0 to 6 (2 records each)",
+        "averages clipped to         [0, 6] (2 records per user)",
         "records                     4 from 2 users, values in [0, 6]",
     ]
     lines = [re.split("  +", escape(line), maxsplit=1) for line in repr(result).splitlines()]
@@ -375,14 +375,14 @@ def test_the_table_of_counts_uses_the_singular_for_one(opendp):
         )
         return dict(line.split("  ", maxsplit=1) for line in repr(result).splitlines()[-2:])
 
-    assert lines_of(["a", "b"])["users clipped to"].strip() == "0 to 6 (1 record each)"
-    uneven = lines_of(["a", "a", "b"])["users clipped to"].strip()
-    assert uneven == "1.5 to 4.5 (2 records) ... 0 to 6 (1)"
+    assert lines_of(["a", "b"])["averages clipped to"].strip() == "[0, 6] (1 record per user)"
+    uneven = lines_of(["a", "a", "b"])["averages clipped to"].strip()
+    assert uneven == "[1.5, 4.5] for a user with 2 records ... [0, 6] for a user with 1 record"
     assert lines_of(["a", "a"])["records"].strip() == "2 from 1 user, values in [0, 6]"
 
 
-def larger(name):
-    """Calls with a budget; budgets above 10 protect little."""
+def call_with_budget(name):
+    """Return a call that takes the budget; budgets above 10 protect little."""
     sums, users = [4.0, 3.0], ud.Contributions([2, 1], 6)
     records = {"user": list("aab"), "value": [1.0, 3.0, 3.0]}
     bounds = {"lower": 0, "upper": 6}
@@ -401,12 +401,12 @@ def larger(name):
     }[name]
 
 
-SEVERAL = ["private_mean", "private_means", "release_mean", "as_measurement", "protected"]
+ENTRY_POINTS = ["private_mean", "private_means", "release_mean", "as_measurement", "protected"]
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_a_budget_that_protects_little_gives_one_warning_at_the_call(name, opendp):
-    call = larger(name)
+    call = call_with_budget(name)
     call(10)
     words = r"^`(budget|eps)` of eps = 10\.5 protects little: .* e\^10\.5 times as likely"
     with pytest.warns(UserWarning, match=words) as caught:
@@ -416,7 +416,7 @@ def test_a_budget_that_protects_little_gives_one_warning_at_the_call(name, opend
         call(beyond.GaussianNoise.zcdp(60))
 
 
-def test_with_gaussian_noise_rho_is_not_stated(opendp):
+def test_with_gaussian_noise_rho_is_not_stated_if_rows_may_be_dropped(opendp):
     law = beyond.GaussianNoise(1)
     with pytest.warns(UserWarning, match="`rho` is not stated"):
         release.private_mean(["a"], [1], lower=0, upper=6, budget=law, missing="drop")
@@ -457,7 +457,7 @@ def test_rounding_widens_intervals_on_both_sides(options, times, opendp):
 
 @pytest.mark.filterwarnings("ignore:`eps` is not stated")
 @pytest.mark.parametrize("rule", ["refuse", "drop"])
-def test_without_rules_the_error_mentions_none(rule, opendp):
+def test_the_error_mentions_no_rule_if_rows_are_refused_or_dropped(rule, opendp):
     rules = {"lower": 0, "upper": 6, "outside": rule, "missing": rule, "objective": "bound"}
     result = release.private_mean(list("aabb"), [1.0, 6, 3, 4], budget=3, **rules)
     (error,) = (line for line in repr(result).splitlines() if line.startswith("error"))

@@ -1,4 +1,4 @@
-"""The mean with protected counts: its budget and its certificate."""
+"""The mean with protected counts: its budget and its guarantee."""
 
 import dataclasses
 import itertools
@@ -16,7 +16,7 @@ from userdp import release
 from userdp.release import _protected as protected
 
 EXAMPLE = protected.ProtectedCountsMean(
-    **{"mean": 5.0, "eps": 1.0, "promise": "", "lower": 1.0, "upper": 10.0, "centre": 4.0},
+    **{"mean": 5.0, "eps": 1.0, "privacy_unit": "", "lower": 1.0, "upper": 10.0, "centre": 4.0},
     **{"reach": 3.0, "cap": 2, "noisy_sum": 12.0, "noisy_weight": 20, "sum_scale": 6.0},
     **{"weight_scale": 2.0, "step": 0.5, "rounding": 0.25, "outside": "clamp", "missing": "drop"},
     **{"rho": None, "sigma": None, "worst_case_error": 0.0},
@@ -24,7 +24,7 @@ EXAMPLE = protected.ProtectedCountsMean(
 WEIGHTS, LEVELS = [-30, -2, 3, 8, 20, 400], [0.3, 0.8, 0.99]
 
 
-def test_grid_of_protected_counts(opendp):
+def test_the_steps_of_protected_counts_are_as_fine_as_bounds_and_noise_allow(opendp):
     def result(eps, cap, **options):
         options = {"lower": 1e6, "upper": 1e6 + 24, "eps": eps, "cap": cap} | options
         return release.private_mean_protected_counts(["a", "b"], [1e6, 1e6 + 20], **options)
@@ -42,7 +42,7 @@ def test_grid_of_protected_counts(opendp):
 SAMPLES = st.lists(st.integers(0, 24), max_size=9)
 
 
-def made_of(lists, eps=1, cap=3, **options):
+def release_of(lists, eps=1, cap=3, **options):
     """The release for lists of samples in [0, 24], one list per user."""
     users = [i for i, samples in enumerate(lists) for _ in samples]
     values = [float(x) for samples in lists for x in samples]
@@ -52,8 +52,8 @@ def made_of(lists, eps=1, cap=3, **options):
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize(("eps", "reach"), [(0.5, 5), (200, 14)])
-def test_certificate_is_the_bound_of_the_proposition(opendp, eps, reach):
-    result = made_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
+def test_the_guarantee_is_at_most_the_bound_of_the_proposition(opendp, eps, reach):
+    result = release_of([[12]], eps=eps, cap=10, reach=reach, centre=10)
     for n in (1, 1.7, 30, 200, 5000.5):
         s, b, q = 2 * 10 / eps / n, result.worst_case_bias, result.furthest
         rs = result.reach * s
@@ -87,12 +87,12 @@ def laplace_chances(noise, scale):
 
 
 @pytest.mark.parametrize(("eps", "reach"), [(1, None), (4, None), (0.3, None), (4, 3)])
-def test_no_table_has_an_error_above_the_certificate_of_protected_counts(opendp, eps, reach):
+def test_no_small_table_has_an_error_above_the_guarantee_of_protected_counts(opendp, eps, reach):
     """All tables of four users with averages at three places, by exact enumeration of the noise.
 
     The noise of the sum has coarser steps, a hundredth of its scale.
     """
-    result = made_of([[0]], eps=eps, cap=3, reach=reach)
+    result = release_of([[0]], eps=eps, cap=3, reach=reach)
     sums = np.arange(-3000, 3001)
     at_sum, sum_chances = sums * result.sum_scale / 100, laplace_chances(sums, 100)
     noise = np.arange(-int(30 * result.weight_scale), int(30 * result.weight_scale) + 1)
@@ -135,7 +135,7 @@ def test_neighbours_spend_at_most_the_budget(one, other, cap, reach):
 
 def test_some_neighbours_spend_the_whole_budget(opendp):
     for lists in ([[24] * 9], [[0] * 9], [[]]):
-        made_of(lists, cap=6, reach=5)
+        release_of(lists, cap=6, reach=5)
     top, bottom, none = (
         tuple(request.total for request in opendp.requests[i : i + 2]) for i in (0, 2, 4)
     )
@@ -145,7 +145,7 @@ def test_some_neighbours_spend_the_whole_budget(opendp):
 
 
 @pytest.mark.parametrize(("weight", "level"), [*itertools.product(WEIGHTS, LEVELS)])
-def test_intervals_of_the_weight_and_of_a_quotient_over_all_corners(weight, level):
+def test_intervals_of_the_weight_and_of_the_mean_include_all_corners(weight, level):
     """For discrete Laplace noise, |Z| exceeds scale * log(1/q) + 1 with probability below q."""
     result = dataclasses.replace(EXAMPLE, noisy_weight=weight)
     reach = 2 * log(1 / (1 - level)) + 1
@@ -170,12 +170,12 @@ def test_intervals_of_the_weight_and_of_a_quotient_over_all_corners(weight, leve
 )
 @pytest.mark.parametrize("centre", [1, 9.3, 24])
 def test_the_noise_of_both_totals_fits_in_64_bits(opendp, eps, cap, centre):
-    made_of([[3.0]], eps=eps, cap=cap, centre=centre)
+    release_of([[3.0]], eps=eps, cap=cap, centre=centre)
     for moved, budget, total in opendp.requests:
         assert moved / budget <= 2**56
         assert abs(total) < 2**62
     with pytest.raises(ValueError, match=r"`eps` must be at least 2\^-39 times cap="):
-        made_of([[3.0]], eps=cap * 2.0**-39.001, cap=cap)
+        release_of([[3.0]], eps=cap * 2.0**-39.001, cap=cap)
 
 
 def test_an_empty_table_is_released_in_an_engine_as_in_arrays(opendp):
@@ -192,16 +192,16 @@ def test_an_empty_table_is_released_in_an_engine_as_in_arrays(opendp):
     assert [request.total for request in opendp.requests] == [0] * 4
 
 
-def test_the_certificate_of_protected_counts_is_for_the_smallest_likely_weight(opendp):
+def test_the_guarantee_of_protected_counts_is_for_the_smallest_likely_weight(opendp):
     """The weight is at least one record."""
     for _ in range(20):
-        result = made_of([[3], [4]], eps=6, cap=2)
+        result = release_of([[3], [4]], eps=6, cap=2)
         fewest, _ = result.weight_interval()
         assert result.worst_case_error == result.worst_case_error_at(max(fewest, 1))
 
 
 def test_a_mean_with_protected_counts_is_shown_as_a_table(opendp):
-    result = made_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre", outside="clamp")
+    result = release_of([[12] * 3] * 40, eps=2, cap=3, reach=5, missing="centre", outside="clamp")
     shown = dict(line.split("  ", 1) for line in repr(result).splitlines())
     assert {name: text.strip() for name, text in shown.items()} == {
         "private mean": "12",
@@ -209,9 +209,9 @@ def test_a_mean_with_protected_counts_is_shown_as_a_table(opendp):
         "budget": f"eps = 2, {protected.COUNTS_PROTECTED}",
         "weight": "120 (95 % interval: 110.012 to 129.988), at most 3 per user",
         "error on the worst dataset": "at most 7.433 on average over the noise (without the effect "
-        "of the cap), for the smallest weight in that interval, with values clamped to the bounds "
-        "and missing values set to the centre",
+        "of the cap), if the weight is at least the lower end of its interval, with values clamped "
+        "to the bounds and missing values set to the centre",
         "noise": "integers drawn by OpenDP, scale 15 for the sum and 3 for the weight",
-        "users clipped to": "7 to 17",
+        "averages clipped to": "[7, 17]",
         "values": "in [0, 24]",
     }

@@ -18,15 +18,15 @@ VALUES = np.full(240, 26.0)
 
 def test_the_sentence_states_mean_error_interval_and_budget(opendp):
     result = release.private_mean(USERS, VALUES, **TABLE, budget=1, objective="bound")
-    # With equal users the paper clips no one; each of the 60 moves the mean by at most 65/60.
+    # With equal users no one is clipped; each of the 60 moves the mean by at most 65/60.
     assert result.worst_case_error == pytest.approx(65 / 60)
     low, high = result.interval()
     assert 22 < low < 26 < high < 30
     assert result.public_sentence("km/h") == (
         "The mean of 240 records of 60 users is 26.0 km/h. On average over the noise, it is off "
         "by at most 1.1 km/h, whatever the records are; with a probability of 95 %, the exact mean "
-        f"is between {low - 0.05:.1f} and {high + 0.05:.1f} km/h. Noise protects the values of the "
-        "records of each of the users: had those of any one of them been entirely different, no "
+        f"is between {low - 0.05:.1f} and {high + 0.05:.1f} km/h. Noise protects each of the "
+        "users: had the values of the records of any one of them been entirely different, no "
         "outcome would have been more than 2.72 times as likely (user-level differential privacy, "
         "eps = 1)."
     )
@@ -58,7 +58,7 @@ def test_the_sentence_states_the_settings(how, words, opendp):
 
 
 @pytest.mark.filterwarnings("ignore:.eps. is not stated")
-def test_the_sentence_states_no_guarantee_if_rows_were_dropped(opendp):
+def test_the_sentence_states_no_privacy_guarantee_if_rows_were_dropped(opendp):
     result = release.private_mean(USERS, VALUES, **TABLE, budget=1, missing="drop", outside="drop")
     text = result.public_sentence()
     assert "left out; rows without a value or a user were left out)" in text
@@ -70,7 +70,7 @@ def test_the_sentence_names_no_protected_count(opendp):
     result = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     text = result.public_sentence("km/h")
     assert "in which each of the users is weighted by their number of records, up to 2," in text
-    assert "protects the values and the number of the records of each of the users" in text
+    assert "had the values and the number of the records of any one of them been" in text
     assert not re.search("240|60", text)
     for how, words in (WORDS["clamped"], WORDS["centred"]):
         with_rule = release.private_mean_protected_counts(
@@ -109,11 +109,11 @@ def test_users_and_records_are_named_as_the_reader_chooses(opendp):
     text = result.public_sentence("min", users="patients", records="visits")
     assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min. ")
     assert "whatever the visits are" in text
-    assert "Noise protects the values of the visits of each of the patients: " in text
-    hidden = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
-    text = hidden.public_sentence("min", users="patients", records="visits")
+    assert "Noise protects each of the patients: had the values of the visits of any one" in text
+    protected = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    text = protected.public_sentence("min", users="patients", records="visits")
     assert "each of the patients is weighted by their number of visits, up to 2, is" in text
-    assert "Noise protects the values and the number of the visits of each of the patients" in text
+    assert "had the values and the number of the visits of any one of them been entirely" in text
 
 
 def test_sentence_table_and_json_say_what_the_table_holds(opendp):
@@ -126,15 +126,15 @@ def test_sentence_table_and_json_say_what_the_table_holds(opendp):
     )
     assert named.public() == plain.public() | {"of": "visits in week 12"}
     assert "of" not in plain.public()
-    plain_hidden = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
-    hidden = release.private_mean_protected_counts(USERS, VALUES, **public, eps=1, cap=2)
-    assert hidden.public_sentence() == plain_hidden.public_sentence().replace(
+    plain_protected = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
+    protected = release.private_mean_protected_counts(USERS, VALUES, **public, eps=1, cap=2)
+    assert protected.public_sentence() == plain_protected.public_sentence().replace(
         "The mean in", "The mean (visits in week 12) in", 1
     )
-    assert hidden.public() == plain_hidden.public() | {
-        "of": f"visits in week 12: {plain_hidden.public()['of']}"
+    assert protected.public() == plain_protected.public() | {
+        "of": f"visits in week 12: {plain_protected.public()['of']}"
     }
-    for one, other in ((plain, named), (plain_hidden, hidden)):
+    for one, other in ((plain, named), (plain_protected, protected)):
         jsonschema.validate(other.public(), release.json_schema())
         lines = repr(other).split("\n")
         assert lines[0].split("  ")[0] == "data"
@@ -144,8 +144,10 @@ def test_sentence_table_and_json_say_what_the_table_holds(opendp):
 
 
 def test_the_sentence_says_if_all_users_have_equal_weight(opendp):
-    each = release.private_mean(np.arange(60), VALUES[:60], **TABLE, budget=1, outside="clamp")
-    text = each.public_sentence(users="patients")
+    one_value_each = release.private_mean(
+        np.arange(60), VALUES[:60], **TABLE, budget=1, outside="clamp"
+    )
+    text = one_value_each.public_sentence(users="patients")
     assert text.startswith("The mean of one value of each of 60 patients is 26.0 (values beyond")
     assert "the exact mean computed in this way is between" in text
     once = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=1)
@@ -163,7 +165,7 @@ def test_the_sentence_is_in_the_singular_for_one_user(opendp):
         text = result.public_sentence()
         assert text.startswith(start)
         assert f"whatever the {'record is' if n == 1 else 'records are'}; with" in text
-        assert "of the one user: had those been entirely different, no outcome" in text
+        assert "the one user: had the values of the records been entirely different, no" in text
     assert result.public_sentence(users="patients").startswith(
         "The mean of 3 records of 1 patients"
     )

@@ -1,4 +1,4 @@
-"""The release of sums: the totals passed to OpenDP, and the certificate of the release."""
+"""The release of sums: the totals passed to OpenDP, and the guarantee of the release."""
 
 import sys
 from fractions import Fraction
@@ -36,7 +36,7 @@ def test_opendp_gets_whole_numbers_and_those_of_neighbours_differ_by_at_most_the
 
 @pytest.mark.parametrize("centre", [None, 2.0])
 @pytest.mark.parametrize("objective", ["bound", "mse"])
-def test_the_certificate_of_a_release_includes_rounding(opendp, centre, objective):
+def test_the_guarantee_of_a_release_includes_rounding(opendp, centre, objective):
     sums = 0.98765 * SUMS
     for eps, given in ((2.0**-40, 9.0), (2.0**-20, 9.0), (0.5, None), (5, None), (LAW, None)):
         options = {"objective": objective, "centre": centre, "total_width": given}
@@ -44,19 +44,19 @@ def test_the_certificate_of_a_release_includes_rounding(opendp, centre, objectiv
         width = beyond.threshold(USERS, eps, objective) if given is None else given
         exact = beyond.clipped_mean(sums, USERS, width, eps, centre=centre, rng=audit.Recorder())
         clipping = beyond.centred_clipping(USERS, result.total_width, centre)
-        certificate = beyond.worst_case_error(USERS, clipping, eps)
-        share = 1 / LAW.sigma if eps is LAW else eps
-        step = result.noise_scale * share / max(opendp.requests[-1].moved, 1)
+        guarantee = beyond.worst_case_error(USERS, clipping, eps)
+        inverse_scale = 1 / LAW.sigma if eps is LAW else eps
+        step = result.noise_scale * inverse_scale / max(opendp.requests[-1].moved, 1)
         assert result.noise_scale == pytest.approx(float(exact.scale), rel=1e-3)
         assert abs(result.mean - float(exact.value)) <= result.rounding
-        counted = result.worst_case_bound - certificate
-        assert counted == pytest.approx(result.rounding, abs=6 * step + 1e-9 * certificate)
-        assert 0 <= result.rounding <= 6 * step + 1e-9 * certificate
+        added = result.worst_case_bound - guarantee
+        assert added == pytest.approx(result.rounding, abs=6 * step + 1e-9 * guarantee)
+        assert 0 <= result.rounding <= 6 * step + 1e-9 * guarantee
 
 
 @pytest.mark.filterwarnings("ignore:.*protects little")
 @pytest.mark.parametrize("law", [1e9, beyond.GaussianNoise(1e-9)])
-def test_releases_of_sums_and_of_their_records_have_identical_certificates(opendp, law):
+def test_releases_of_sums_and_of_their_records_have_identical_guarantees(opendp, law):
     """The releases are identical, too, if all values are levels; without bias both errors agree."""
     records, counts, sums = ([1, 2, 2], [0.0, 5.0, 2.5]), [1, 2], [0.0, 7.5]
     users = ud.Contributions(counts, 10)
@@ -85,7 +85,7 @@ def test_sums_are_clipped_in_whole_numbers(opendp):
         assert high - low <= moved
 
 
-def test_no_noise_is_drawn_if_the_certificate_fails(opendp, monkeypatch):
+def test_no_noise_is_drawn_if_computing_the_guarantee_fails(opendp, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 

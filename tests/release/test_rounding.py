@@ -70,8 +70,8 @@ def below_exp(x):
 
 
 def number_in(pattern, text):
-    (found,) = re.findall(pattern, text)
-    return found
+    (number,) = re.findall(pattern, text)
+    return number
 
 
 def check_budget(text, budget):
@@ -86,15 +86,15 @@ def test_every_stated_factor_and_budget_is_at_least_the_true_one(kind, results):
     result = results[kind]
     currency = "eps" if result.rho is None else "rho"
     for i, budget in enumerate(map(float, BUDGETS)):
-        one = dataclasses.replace(result, **{currency: budget})
+        changed = dataclasses.replace(result, **{currency: budget})
         # The parts of the sentence and of the table on privacy; for some budgets, all of the text.
         protected = PROTECTED.get(kind, "the values of the records")
-        sentence = _wording.privacy(one, WORDS, protected)
-        tables = [_wording.spent(one)]
+        sentence = _wording.privacy(changed, WORDS, protected)
+        tables = [_wording.stated_budget(changed)]
         if i % 40 == 0:
-            assert sentence in one.public_sentence()
-            tables += [repr(one), re.sub("<[^>]*>", " ", one._repr_html_())]
-            assert json.loads(one.public_json())[currency] == budget
+            assert sentence in changed.public_sentence()
+            tables += [repr(changed), re.sub("<[^>]*>", " ", changed._repr_html_())]
+            assert json.loads(changed.public_json())[currency] == budget
         for shown in (sentence, *tables):
             check_budget(number_in(rf"{currency} = ([\d.e+-]*\d)", shown), budget)
         if currency == "eps":
@@ -135,7 +135,7 @@ def test_opendp_accounts_for_at_least_what_its_noise_spends(monkeypatch):
         law = beyond.GaussianNoise.zcdp(budget)
         noise = _noise.discrete_gaussian(moved, law)
         assert (moved / Fraction(scales[-1])) ** 2 / 2 <= Fraction(noise.map(moved))
-        assert Fraction(noise.map(moved)) <= law.spends <= Fraction(budget)
+        assert Fraction(noise.map(moved)) <= law.privacy_cost <= Fraction(budget)
 
 
 def test_every_delta_is_at_least_the_true_one(results):
@@ -145,9 +145,9 @@ def test_every_delta_is_at_least_the_true_one(results):
     for budget in map(float, BUDGETS):
         eps = budget * rng.choice([1, 1 - 2.0**-52, rng.random(), 1 - 1e-9])
         gap = Fraction(budget) - Fraction(eps)
-        one = dataclasses.replace(result, eps=budget)
+        changed = dataclasses.replace(result, eps=budget)
         law = beyond.LaplaceNoise(budget)
-        for delta in (one.delta(eps), law.delta(eps)):
+        for delta in (changed.delta(eps), law.delta(eps)):
             assert 0 <= delta <= 1
             if gap > 60:  # the series would be long, and e^-60 is negligible
                 assert delta == 1
@@ -155,7 +155,7 @@ def test_every_delta_is_at_least_the_true_one(results):
                 least = 1 - 1 / below_exp(gap)
                 assert Fraction(delta) >= least
                 assert Fraction(delta) <= least * (1 + Fraction(1, 2**40)) + Fraction(1, 2**1000)
-    assert one.delta(Fraction(budget)) == 0
+    assert changed.delta(Fraction(budget)) == 0
 
 
 SIZES = np.concatenate([10.0 ** RNG.uniform(-12, 12, 500), [0.1, 1.6, 999.9999999, 1000.0, 0.25]])
@@ -200,15 +200,15 @@ def test_a_result_rounds_its_error_up_and_its_interval_outwards(kind, results):
 
 def test_several_means_round_their_errors_up_and_their_intervals_outwards(results):
     result = results["several"]
-    (one,), ((low, high),) = result.means, result.interval()
-    found = [re.split(" {2,}", repr(result).splitlines()[1])[2:4]]
+    (mean,), ((low, high),) = result.means, result.interval()
+    texts = [re.split(" {2,}", repr(result).splitlines()[1])[2:4]]
     pattern = r"mean error at most (\S+); 95 % interval: (\S+) to (\S+)\)"
     stated, *ends = number_in(pattern, result.public_sentence())
-    found.append([" to ".join(ends), stated])
-    for interval, error in found:
+    texts.append([" to ".join(ends), stated])
+    for interval, error in texts:
         lowest, highest = map(float, interval.split(" to "))
         assert lowest <= low <= high <= highest
-        assert float(error) >= one.worst_case_error
+        assert float(error) >= mean.worst_case_error
 
 
 def test_factors_of_small_budgets_are_not_one():

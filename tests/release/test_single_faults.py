@@ -59,7 +59,7 @@ ODD_CASES = [
 ]
 
 
-def held(holder, users, values, folder):
+def columns_of(holder, users, values, folder):
     """Return the arguments of a call, for columns by themselves or for a table of them."""
     if holder in TABLES:
         table = TABLES[holder](rows_of(users, values), folder)
@@ -81,7 +81,7 @@ def test_a_single_fault_is_refused_or_treated_by_its_rule(holder, fault, end, op
     users, values = [*USERS], [*VALUES]
     column = users if argument == "user" else values
     column[end] = bad
-    columns = held(holder, users, values, tmp_path)
+    columns = columns_of(holder, users, values, tmp_path)
     outside = argument == "value" and bad is not None
     with pytest.raises(ValueError, match=f"^`{argument}` must"):
         total_of(opendp, columns)
@@ -91,12 +91,12 @@ def test_a_single_fault_is_refused_or_treated_by_its_rule(holder, fault, end, op
         values[end] = instead
         if instead is None:
             del users[end], values[end]
-        found = total_of(opendp, columns, **{"outside" if outside else "missing": rule})
+        actual = total_of(opendp, columns, **{"outside" if outside else "missing": rule})
         expected = total_of(opendp, {"user": users, "value": values})
         # A row without a value counts as exactly 0, a value at the centre is rounded to a level.
         slack = 1 if rule == "centre" else 0
-        assert found[1:] == expected[1:]
-        assert abs(found[0] - expected[0]) <= slack
+        assert actual[1:] == expected[1:]
+        assert abs(actual[0] - expected[0]) <= slack
 
 
 @pytest.mark.parametrize(("holder", "odd", "end"), ODD_CASES)
@@ -104,13 +104,13 @@ def test_a_single_odd_user_is_refused(holder, odd, end, opendp, tmp_path):
     users = [1.0, 2.0, 2.0, 1.0, 3.0]
     users[end] = ODD[odd]
     with pytest.raises(TypeError, match=r"^`user` must hold ids"):
-        total_of(opendp, held(holder, users, VALUES, tmp_path))
+        total_of(opendp, columns_of(holder, users, VALUES, tmp_path))
 
 
 # Blocks, at their true sizes
 KINDS = {"below": -1.0, "above": 2.0, "missing": nan, "no user": None}
-FOUND = {"below": "outside", "above": "outside", "missing": "without_value"}
-FOUND["no user"] = "without_user"
+COUNTED_AS = {"below": "outside", "above": "outside", "missing": "without_value"}
+COUNTED_AS["no user"] = "without_user"
 GRID = read_grid(0, 1)
 WIDE = Window(0, 2, -(2**62), 2**62)
 
@@ -164,8 +164,8 @@ def test_a_single_fault_is_found_in_every_block_of_duckdb(kind, place):
 
 def check_one_fault(tally, kind, n, drop):
     survey = tally.survey()
-    found = {name: getattr(survey, name) for name in {*FOUND.values(), "invalid_floats"}}
-    assert found == dict.fromkeys(found, 0) | {FOUND[kind]: 1}
+    numbers = {name: getattr(survey, name) for name in {*COUNTED_AS.values(), "invalid_floats"}}
+    assert numbers == dict.fromkeys(numbers, 0) | {COUNTED_AS[kind]: 1}
     gone = drop or kind == "no user"
     assert survey.counts.sum() == n - gone
     instead = {"below": 0, "above": 2**40, "missing": 0, "no user": 0}[kind]
@@ -184,7 +184,7 @@ SUMS = {
 
 @pytest.mark.parametrize("place", [0, 1, 2], ids="user {}".format)
 @pytest.mark.parametrize("kind", SUMS)
-def test_one_odd_sum_is_refused(kind, place):
+def test_one_odd_sum_or_vector_is_refused(kind, place):
     sums = [4.0, 7.5, 3.0]
     sums[place] = SUMS[kind](PEOPLE.counts[place])
     with pytest.raises(ValueError, match=r"^`sums` must"):

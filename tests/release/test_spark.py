@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "tools" / "benchmarks" / "recipes" / "spark.py"
 SHOWN = ROOT / "book" / "data" / "at-scale-spark.txt"
 REQUIRED = bool(os.environ.get("USERDP_REQUIRE_EXTRAS"))
-NEEDED = "Spark needs Java 17 here: its Hadoop asks newer ones for what they no longer have"
+NEEDED = "Spark needs Java 17 here: its Hadoop uses methods that newer versions lack"
 
 
 def is_java_17():
@@ -43,11 +43,11 @@ def is_java_17():
     return bool(version) and '"17.' in version.stderr
 
 
-JAVA = is_java_17()
+HAS_JAVA_17 = is_java_17()
 
 MISSING = NEEDED if find_spec("pyspark") else "no Spark: run `make extras` first"
 pytestmark = [
-    pytest.mark.skipif(not REQUIRED and not (find_spec("pyspark") and JAVA), reason=MISSING),
+    pytest.mark.skipif(not REQUIRED and not (find_spec("pyspark") and HAS_JAVA_17), reason=MISSING),
     pytest.mark.filterwarnings(
         # Caused by Ibis, Spark and Py4J in their use of pandas, DuckDB and sockets.
         "ignore:The copy keyword is deprecated:DeprecationWarning:pyspark",
@@ -71,7 +71,7 @@ KINDS = {
 
 
 def columns(dirty):
-    """One row per record: users and values of several types; if dirty, missing and outside ones."""
+    """One row per record, with several types; if dirty, some are missing or outside the bounds."""
     import pyarrow as pa
 
     rng = np.random.default_rng(20250271)
@@ -101,7 +101,7 @@ def columns(dirty):
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
-    assert JAVA, NEEDED
+    assert HAS_JAVA_17, NEEDED
     import ibis
     from pyspark.sql import SparkSession
 
@@ -125,16 +125,16 @@ def sources(request, spark, tmp_path_factory):
     return KINDS[kind], dict(zip(ENGINES, (rows, path, spark.read_parquet(path)), strict=True))
 
 
-def common_result(sources, question):
+def common_result(sources, compute):
     """The result on which all engines agree; for a refusal its message."""
-    given = []
+    results = []
     for engine in ENGINES:
         try:
-            given.append(question(sources[1][engine]))
+            results.append(compute(sources[1][engine]))
         except ValueError as error:
-            given.append(str(error))
-    assert given[0] == given[1] == given[2]
-    return given[0]
+            results.append(str(error))
+    assert results[0] == results[1] == results[2]
+    return results[0]
 
 
 PAIRS = [("integer", "double"), ("text", "single"), ("float", "whole"), ("text", "cents")]
@@ -154,15 +154,15 @@ RELEASES = [
 def test_every_engine_makes_the_same_release_bit_for_bit(sources, opendp, user, value, options):
     rows, _, *dirt = sources[0]
     options = {"lower": LOWER, "upper": UPPER, "budget": 0.7} | options
-    made = common_result(
+    result = common_result(
         sources, lambda data: release.private_mean(user, value, data=data, **options)
     )
     if any(dirt) and "missing" not in options:
-        assert "`value` must not be missing" in made
+        assert "`value` must not be missing" in result
         return
     dropped = {"centre": 0, "drop": dirt[0] + dirt[1]}.get(options.get("missing"), 0)
     dropped += dirt[2] * (options.get("outside") == "drop")
-    assert made.n_records == rows - dropped
+    assert result.n_records == rows - dropped
     assert len(opendp.requests) == 3
     assert len(set(opendp.requests)) == 1
 
@@ -176,10 +176,10 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
         lambda users, law: _split_at(users.histogram[0].size - 3, users, law),
     )
     options = {"lower": LOWER, "upper": UPPER, "budget": eps, "objective": "l1"} | DROP | CLAMP
-    made = common_result(
+    result = common_result(
         sources, lambda data: release.private_mean("text", "double", data=data, **options)
     )
-    heavy, light = made.parts
+    heavy, light = result.parts
     assert heavy.fewest > 9
     assert light.n_users > 90
     assert len(opendp.requests) == 6
@@ -187,7 +187,7 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
     whole = release.private_mean(
         "text", "double", data=sources[1][ENGINES[0]], centre=3.0, **options
     )
-    assert (made.n_records, made.n_users) == (whole.n_records, whole.n_users)
+    assert (result.n_records, result.n_users) == (whole.n_records, whole.n_users)
 
 
 @pytest.mark.parametrize("sources", ["clean"], indirect=True)
@@ -195,15 +195,15 @@ def test_every_engine_makes_the_same_release_in_two_parts(sources, opendp, eps, 
 def test_every_engine_makes_the_same_means_of_groups(sources, opendp, strategy):
     values = {"double": (LOWER, UPPER), "cents": (LOWER, UPPER)}
     names = [-1, *range(9)]  # no value is rounded to -1
-    made = common_result(
+    result = common_result(
         sources,
         lambda data: release.private_means(
             "text", values, data=data, group="whole", groups=names, strategy=strategy, budget=3
         ).public(),
     )
-    assert {one["strategy"] for one in made["means"]} == {strategy, "empty"}
-    n_asked = 1 if strategy == "joint" else sum(one["n_records"] > 0 for one in made["means"])
-    assert opendp.requests[:n_asked] * 3 == opendp.requests
+    assert {one["strategy"] for one in result["means"]} == {strategy, "empty"}
+    n_draws = 1 if strategy == "joint" else sum(one["n_records"] > 0 for one in result["means"])
+    assert opendp.requests[:n_draws] * 3 == opendp.requests
 
 
 every_source = pytest.mark.parametrize("sources", ["clean", "dirty"], indirect=True)
@@ -220,10 +220,10 @@ def test_other_results_are_the_same_on_every_engine(sources, opendp):
         lambda data: release.private_mean_protected_counts(*columns, data=data, **options, **DROP),
     )
     for user in ("integer", "text"):
-        found = common_result(
+        counts = common_result(
             sources, lambda data, user=user: release.user_counts(user, data=data).tolist()
         )
-        assert "`user` must not be missing" in found if tally.without_user else sum(found) == N
+        assert "`user` must not be missing" in counts if tally.without_user else sum(counts) == N
 
 
 @pytest.mark.parametrize(("kind", "edge"), [("float32", 2**24), ("float64", 2**53)])
@@ -243,7 +243,7 @@ def test_floats_are_ids_below_the_edge_of_their_type(kind, edge, spark, tmp_path
             counts_of(odd, 1, 2)
 
 
-def dropping(data):
+def release_with_dropping(data):
     options = BOUNDS | CLAMP | DROP
     return release.private_mean("text", "double", budget=0.7, data=data, **options)
 
@@ -265,7 +265,7 @@ def test_only_a_few_numbers_leave_the_engine(sources, engine, monkeypatch):
     monkeypatch.setattr(Expr, "to_pyarrow", spy)
     for name in ("execute", "to_pyarrow_batches"):
         monkeypatch.setattr(Expr, name, lambda *_, **__: pytest.fail("data leave the engine"))
-    result = dropping(sources[1][engine])
+    result = release_with_dropping(sources[1][engine])
     (sizes, numbers), total = shapes
     assert (numbers, total) == (6, (1, 1))
     few = (sqrt(8 * result.n_records + 1) - 1) / 2
@@ -279,14 +279,14 @@ def test_spark_reads_a_table_once_and_shuffles_only_partial_sums(sources, spark,
 
     plans, fetch, keep = [], Expr.to_pyarrow, Spark.keep
 
-    def note(question):
-        plan = spark.raw_sql(spark.compile(question))._jdf.queryExecution()
+    def record_plan(query):
+        plan = spark.raw_sql(spark.compile(query))._jdf.queryExecution()
         plans.append(plan.executedPlan().toString())
-        return question
+        return query
 
-    monkeypatch.setattr(Spark, "keep", lambda self, q, name: keep(self, note(q), name))
-    monkeypatch.setattr(Expr, "to_pyarrow", lambda question, **kind: fetch(note(question), **kind))
-    dropping(sources[1]["Spark"])
+    monkeypatch.setattr(Spark, "keep", lambda self, q, name: keep(self, record_plan(q), name))
+    monkeypatch.setattr(Expr, "to_pyarrow", lambda query, **kind: fetch(record_plan(query), **kind))
+    release_with_dropping(sources[1]["Spark"])
     for plan in plans:
         assert not re.search(r"Window|Sort|Python|Limit", plan)
         for below in re.findall(r"SinglePartition.*\n(.*)", plan):
@@ -298,7 +298,7 @@ def test_spark_reads_a_table_once_and_shuffles_only_partial_sums(sources, spark,
 @pytest.mark.parametrize("sources", ["clean"], indirect=True)
 def test_no_table_is_left_in_spark(sources, spark):
     before = spark.list_tables()
-    dropping(sources[1]["Spark"])
+    release_with_dropping(sources[1]["Spark"])
     with pytest.raises(ValueError, match="`value` must lie between the bounds"):
         release.private_mean("text", "double", lower=0, upper=1, budget=1, data=sources[1]["Spark"])
     assert spark.list_tables() == before
@@ -350,19 +350,19 @@ def usual_results(spark):
 
 def all_queries(connection):
     """Run all queries of releases, for users that are text, floats and whole numbers."""
-    window, found = Window(2**19, 2, -5, 5), []
+    window, results = Window(2**19, 2, -5, 5), []
     for user, value in (("text", "double"), ("double", "whole"), ("whole", "double")):
         with read_tally(user, value, connection.table("small"), Rules(Grid(0.0, 6.0, 20))) as tally:
-            found.append(tally.survey())
-            found.append(tally.clipped_total(window))
-            found.append(tally.weighted_total(window, 2))
+            results.append(tally.survey())
+            results.append(tally.clipped_total(window))
+            results.append(tally.weighted_total(window, 2))
     rules = GroupRules((Grid(0.0, 6.0, 20),), ("3",))
     reach = Reach({0: 2}, 4, {0: 1.0}, ((0.5, 1.5),))
     with read_groups("text", ["double"], "whole", connection.table("small"), rules) as tally:
-        found += [tally.survey(), tally.links(), tally.influences(reach.rates, [1])]
-        found += [tally.widths([reach]), tally.totals(reach, 0, {0: 0.5}, 2**19)]
-        found.append(tally.part(0, 0).clipped_total(window))
-    return found
+        results += [tally.survey(), tally.links(), tally.influences(reach.rates, [1])]
+        results += [tally.widths([reach]), tally.totals(reach, 0, {0: 0.5}, 2**19)]
+        results.append(tally.part(0, 0).clipped_total(window))
+    return results
 
 
 def register(connection, name):
@@ -405,13 +405,13 @@ def test_all_functions_of_spark_that_queries_call_are_known(session, monkeypatch
         sent.append(str(query))
         return real(connection, query, **kwargs)
 
-    def ask(question, ask=engines.run_query):
-        sent.append(session.compile(question))
-        return ask(question)
+    def record_and_run(query, run=engines.run_query):
+        sent.append(session.compile(query))
+        return run(query)
 
     monkeypatch.setattr(type(session), "raw_sql", record_query)
-    monkeypatch.setattr(engines, "run_query", ask)
-    monkeypatch.setattr(grouped_engines, "run_query", ask)
+    monkeypatch.setattr(engines, "run_query", record_and_run)
+    monkeypatch.setattr(grouped_engines, "run_query", record_and_run)
     before = all_queries(session)
     built_in = built_in_functions(session)
     called = called_in(sent) & built_in - {"decimal"}  # which is a type there

@@ -41,17 +41,17 @@ def frames_of(error):
 
     A frame of a traceback refers to its callers, so they are included.
     """
-    found = []
+    frames = []
     for one in errors_on(error):
         trace = one.__traceback__
         while trace is not None:
             frame = trace.tb_frame
             while frame is not None:
-                if frame.f_code.co_filename.startswith(PACKAGE) and frame not in found:
-                    found.append(frame)
+                if frame.f_code.co_filename.startswith(PACKAGE) and frame not in frames:
+                    frames.append(frame)
                 frame = frame.f_back
             trace = trace.tb_next
-    return found
+    return frames
 
 
 def check_no_data_reachable_from(error):
@@ -132,7 +132,7 @@ def test_no_total_is_reachable_from_an_error_at_the_draw(name, failure, monkeypa
 @every_failure
 def test_no_total_is_reachable_from_an_error_in_a_measurement(failure, monkeypatch):
     """OpenDP calls the function and keeps its error message; OpenDP's own frames do not matter."""
-    seen, real = [], _mean._release_table
+    errors, real = [], _mean._release_table
 
     def fail(*_):
         raise failure
@@ -141,7 +141,7 @@ def test_no_total_is_reachable_from_an_error_in_a_measurement(failure, monkeypat
         try:
             return real(*data, **settings)
         except BaseException as error:
-            seen.append(error)
+            errors.append(error)
             raise ValueError from None
 
     monkeypatch.setattr(_mean, "noisy_total", fail)
@@ -149,7 +149,7 @@ def test_no_total_is_reachable_from_an_error_in_a_measurement(failure, monkeypat
     measurement = release.as_measurement(**NAMED, **PLACE, budget=1)
     with pytest.raises(Exception):  # noqa: B017, PT011 (OpenDP has its own)
         measurement(TABLE)
-    check_no_data_reachable_from(*seen)
+    check_no_data_reachable_from(*errors)
 
 
 @pytest.mark.parametrize("rule", ["missing", "outside"])
@@ -216,6 +216,6 @@ def test_no_total_is_reachable_if_noise_cannot_be_made(monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("77.125")
 
-    monkeypatch.setattr(_noise, "_least", fail)
+    monkeypatch.setattr(_noise, "_with_smallest_scale", fail)
     with refused(ValueError):
         release.private_mean(*BY_ROWS, **PLACE, budget=1)

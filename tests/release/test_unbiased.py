@@ -93,7 +93,7 @@ def test_the_mean_excess_beyond_an_end_is_that_of_the_law(scale):
     assert mean_beyond(scale) == pytest.approx((n * weights).sum(), rel=1e-12)
 
 
-def test_the_mean_excess_beyond_an_end_for_extreme_scales():
+def test_the_mean_excess_beyond_an_end_is_right_for_extreme_scales():
     assert mean_beyond(2.0**56) == pytest.approx(2.0**56, rel=1e-15)
     assert mean_beyond(1e-9) == mean_beyond(0.0) == 1
 
@@ -111,7 +111,7 @@ def decided(counts, centre, width, eps, bits=40):
 @pytest.mark.parametrize("centre", [0.0, 2.0**-29, 0.375, 0.5, 1.0])
 @pytest.mark.parametrize("width", [0.3, 2.0, 5.0, 99.0])
 @pytest.mark.parametrize("eps", [1, 2.0**-25])
-def test_datasets_at_the_bounds_reach_the_ends(centre, width, eps, opendp):
+def test_datasets_at_the_bounds_reach_the_ends_of_the_range_of_totals(centre, width, eps, opendp):
     counts = [7, 3, 3, 2, 1, 1, 1]
     how = decided(counts, centre, width, eps)
     assert how.window.shift == (12 if eps < 1 else 0)  # with 12, half a step is 2^-29 of the width
@@ -127,23 +127,23 @@ def test_datasets_at_the_bounds_reach_the_ends(centre, width, eps, opendp):
     for added, off in ((high - low, 0), (high - low + 1, 1), (2**62, 1)):
         opendp.added = added  # on the dataset at the lower bound
         result = release.private_mean(users, np.zeros(18), project=False, **options)
-        outside = mean_beyond(how.window.moved / eps) * off
+        outside = mean_beyond(how.window.sensitivity / eps) * off
         share = how.step / 18
         assert result.mean == pytest.approx(centre + (high + outside) * share, rel=1e-12, abs=1e-12)
 
 
 def test_sums_rounded_in_floats_are_clipped_to_the_reachable_totals(opendp):
     """Rounding puts some of them beyond the ends, before they are passed to OpenDP."""
-    users, before = ud.Contributions([2**15 + 1, *[2**15 - 1] * 5], 1), 0
+    users, n_beyond = ud.Contributions([2**15 + 1, *[2**15 - 1] * 5], 1), 0
     for centre in np.random.default_rng(3).uniform(size=50):
         how = decided(users.counts, centre, 10.0**5, 2)
         for end in (0.0, 1.0):
             tally = TallyOfSums(users.counts * end, users.counts, read_grid(0.0, 1.0))
             total = tally.clipped_total(how.window)
-            before += not how.reachable[0] <= total <= how.reachable[1]
+            n_beyond += not how.reachable[0] <= total <= how.reachable[1]
             release.release_mean(users.counts * end, users, 2, centre=centre, total_width=10.0**5)
             assert how.reachable[0] <= opendp.requests[-1].total <= how.reachable[1]
-    assert before > 0
+    assert n_beyond > 0
 
 
 # Releases: texts, intervals, and OpenDP's actual noise
@@ -186,27 +186,27 @@ def test_intervals_of_unprojected_releases_cover_the_mean_at_their_level(level, 
     bias, scale = result.worst_case_bias, result.noise_scale
     t = low + where * (high - low)
     drawn = stats.laplace(t, scale).ppf((np.arange(600) + 0.5) / 600)
-    held = {-1: 0, 0: 0, 1: 0}
+    n_covered = {-1: 0, 0: 0, 1: 0}
     for noisy in drawn:
         mean = low - scale if noisy < low else high + scale if noisy > high else float(noisy)
-        one = dataclasses.replace(result, mean=mean)
+        released = dataclasses.replace(result, mean=mean)
         for sign in (-1, 1):
-            below, above = one.interval(level)
-            held[sign] += below <= t + sign * bias <= above
-        below, above = one.noise_interval(level)
-        held[0] += below <= t <= above
+            below, above = released.interval(level)
+            n_covered[sign] += below <= t + sign * bias <= above
+        below, above = released.noise_interval(level)
+        n_covered[0] += below <= t <= above
     assert bias > 0.1
-    assert min(held.values()) >= 600 * level - 1
-    assert held[0] <= 600 * level + 1 or where != 0.5 or level > 0.5
+    assert min(n_covered.values()) >= 600 * level - 1
+    assert n_covered[0] <= 600 * level + 1 or where != 0.5 or level > 0.5
 
 
 @pytest.mark.slow
 def test_opendps_noise_is_unbiased_and_bounded():
     """On the dataset at the upper bound, where projected noise would have a large bias."""
     options = {"lower": 0, "upper": 1, "budget": 0.5, "total_width": 1.0, "project": False}
-    one = {"user": [0], "value": [1.0]}
-    measurement = as_measurement("user", "value", data=one, **options)
-    result = np.array([measurement(one).mean for _ in range(2000)])
+    table = {"user": [0], "value": [1.0]}
+    measurement = as_measurement("user", "value", data=table, **options)
+    result = np.array([measurement(table).mean for _ in range(2000)])
     above, below = result == result.max(), result == result.min()
     assert (result.max(), result.min()) == (pytest.approx(3), pytest.approx(-2))
     assert stats.binomtest(above.sum(), 2000, 0.5).pvalue > 1e-7

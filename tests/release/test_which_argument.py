@@ -30,7 +30,7 @@ def test_columns_of_a_frame_may_differ_only_by_case(opendp):
     refused(ValueError, MORE_THAN_ONE, "user", "VALUE", data=twice)
 
 
-def test_a_column_of_values_that_is_missing_in_a_part_of_a_dataset(tmp_path, opendp):
+def test_a_dataset_with_a_part_that_lacks_the_values_is_refused(tmp_path, opendp):
     """Arrow would fill the missing part with nulls."""
     for name, columns in {"a": ["user", "value"], "b": ["user"]}.items():
         pq.write_table(pa.table({column: [1] for column in columns}), tmp_path / f"{name}.parquet")
@@ -42,7 +42,7 @@ def test_a_column_of_values_that_is_missing_in_a_part_of_a_dataset(tmp_path, ope
     refused(ValueError, f"{NOT_THERE}, .* for 'a part'", "user", "value", data=in_memory)
 
 
-def test_entries_of_arrays(opendp):
+def test_the_type_of_a_bad_entry_of_a_list_is_named(opendp):
     refused(TypeError, "`value` must .*, got value with an entry of type str", [1, 2], ["x", 1.0])
     refused(TypeError, "`user` must hold ids, got user with an entry of type dict", [1, {}], [1, 1])
     late = dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-5)))

@@ -1,7 +1,7 @@
 """Releases with settings from the whole permitted range, drawn log-uniformly with a seed.
 
-They find noise that is missing or too small only for some budgets, bounds, caps or numbers of
-users. No test relies on the package to know how much noise is right. For each draw of public
+The tests find noise that is missing or too small only for some budgets, bounds, caps or numbers
+of users. No test relies on the package to know how much noise is right. For each draw of public
 settings there are several tables, neighbours of the first. For each table a fake OpenDP records the
 requests for noise, and returns outputs:
 
@@ -217,7 +217,7 @@ def covers(budget, distance, scale):
     """Whether noise of a scale covers a distance of totals, by the definition of its law."""
     if not distance:
         return True
-    if isinstance(budget, beyond.GaussianNoise):  # exp((x/s)^2 / 2) at most, in zCDP
+    if isinstance(budget, beyond.GaussianNoise):  # (x / s)^2 / 2 <= 1 / (2 sigma^2)
         return Fraction(distance) * Fraction(budget.sigma) <= Fraction(scale)
     return Fraction(distance) <= Fraction(budget) * Fraction(scale)
 
@@ -254,7 +254,7 @@ def check_spent(public, result, scales):
     if isinstance(public.budget, beyond.GaussianNoise):
         assert result.eps is None
         assert (result.rho > 0) == any(scales)
-        assert result.rho <= public.budget.spends
+        assert result.rho <= public.budget.privacy_cost
     else:
         assert result.rho is None
         assert result.eps <= public.budget
@@ -283,10 +283,10 @@ def check_mean(fake_opendp, public, options, calls):
         assert scale <= least_scale(public.budget, largest * (1 + CLOSE) + 2 * bool(scale))
         # In the unit of the values, rounded to levels, steps and floats.
         step = furthest / largest if largest else result.rounding
-        for _, found, size in moved:
+        for _, change, size in moved:
             exact = float(sensitivity_of(public, size, result.centre, width)) / public.total
             levels = 2.0**-39 * public.width * size / public.total
-            assert found == pytest.approx(exact, abs=4 * step + levels + public.float_error)
+            assert change == pytest.approx(exact, abs=4 * step + levels + public.float_error)
         if largest > 2**20 and not result.parts and furthest > 1e6 * public.float_error:
             assert result.noise_scale == pytest.approx(scale * step, rel=1e-4)
     replayed, *_ = fake_opendp.release(calls[0], outputs=its_totals)
@@ -294,7 +294,7 @@ def check_mean(fake_opendp, public, options, calls):
 
 
 @every_holder
-def test_means_of_tables(holder, n_draws, users, fake_opendp, monkeypatch):
+def test_means_of_tables_have_just_enough_noise(holder, n_draws, users, fake_opendp, monkeypatch):
     rng = np.random.default_rng(20)
     for _ in range(n_draws):
         public = public_of(rng, users=users)
@@ -309,7 +309,7 @@ def test_means_of_tables(holder, n_draws, users, fake_opendp, monkeypatch):
         check_mean(fake_opendp, public, options, [partial(mechanism, table) for table in tables])
 
 
-def test_means_of_sums(fake_opendp):
+def test_means_of_sums_have_just_enough_noise(fake_opendp):
     rng = np.random.default_rng(21)
     for _ in range(N_DRAWS):
         public = public_of(rng, records=2**52, from_zero=True)
@@ -320,7 +320,7 @@ def test_means_of_sums(fake_opendp):
         check_mean(fake_opendp, public, options, calls)
 
 
-def test_measurements(fake_opendp, monkeypatch):
+def test_measurements_have_just_enough_noise(fake_opendp, monkeypatch):
     rng = np.random.default_rng(22)
     for _ in range(N_DRAWS):
         public = public_of(rng, users=10**4)
@@ -328,13 +328,15 @@ def test_measurements(fake_opendp, monkeypatch):
         frames = [pd.DataFrame(in_memory(public, table, monkeypatch)) for table in tables]
         options |= {"lower": public.lower, "upper": public.upper}
         measurement = as_measurement("user", "value", data=frames[0], **options)
-        assert measurement.map(1) <= getattr(public.budget, "spends", public.budget)
+        assert measurement.map(1) <= getattr(public.budget, "privacy_cost", public.budget)
         check_mean(fake_opendp, public, options, [partial(measurement, frame) for frame in frames])
 
 
 # With protected counts, neighbours may also differ in their counts.
 @every_holder
-def test_means_with_protected_counts(holder, n_draws, users, fake_opendp, monkeypatch):
+def test_means_with_protected_counts_have_just_enough_noise(
+    holder, n_draws, users, fake_opendp, monkeypatch
+):
     rng, reached = np.random.default_rng(23), 0
     for _ in range(n_draws):
         public = public_of(rng, users=users, records=2**20, gaussian=False)
@@ -366,20 +368,20 @@ def test_means_with_protected_counts(holder, n_draws, users, fake_opendp, monkey
             assert its_scales == scales
             moved = [abs(x - y) for x, y in zip(totals, its_totals, strict=True)]
             pairs = zip(moved, scales, strict=True)
-            price = sum(Fraction(distance) / Fraction(scale) for distance, scale in pairs)
-            assert price <= Fraction(eps)
-            reached = max(reached, price / Fraction(eps))
+            log_ratio = sum(Fraction(distance) / Fraction(scale) for distance, scale in pairs)
+            assert log_ratio <= Fraction(eps)
+            reached = max(reached, log_ratio / Fraction(eps))
             if number < len(tables):
                 weight = min(public.sizes[number], cap)
                 exact = float(sensitivity_of(public, 1, result.centre, 2 * result.reach)) * weight
-                found = other.noisy_sum - result.noisy_sum
-                assert found == pytest.approx(exact, abs=3 * weight * result.step, rel=1e-12)
+                change = other.noisy_sum - result.noisy_sum
+                assert change == pytest.approx(exact, abs=3 * weight * result.step, rel=1e-12)
         replayed, *_ = fake_opendp.release(partial(mechanism, base), outputs=its_totals)
         assert replayed == other
     assert reached > 1 - 1e-6
 
 
-def test_means_of_vectors(fake_opendp):
+def test_means_of_vectors_have_just_enough_noise(fake_opendp):
     rng = np.random.default_rng(24)
     for _ in range(N_DRAWS):
         public = public_of(rng, users=2000, records=2**40, from_zero=True)
@@ -392,7 +394,7 @@ def test_means_of_vectors(fake_opendp):
         result, (scale,), (total,) = fake_opendp.release(
             partial(release_mean_in_ball, base, people, law)
         )
-        assert result.rho <= law.spends
+        assert result.rho <= law.privacy_cost
         longest = 0
         for size, first in zip(public.sizes, np.cumsum([0, *public.n_users[:-1]]), strict=True):
             sums = base.copy()
@@ -404,9 +406,9 @@ def test_means_of_vectors(fake_opendp):
             assert square * Fraction(law.sigma) ** 2 <= Fraction(scale) ** 2
             longest = max(longest, sqrt(square))
             exact = 2 * min(size * public.upper / 2, result.radius) / public.total
-            found = hypot(*(other.mean - result.mean))
-            slack = (4 + 4 * sqrt(d)) * (found / sqrt(square) if square else 0.0)
-            assert found == pytest.approx(exact, abs=slack, rel=1e-9)
+            change = hypot(*(other.mean - result.mean))
+            slack = (4 + 4 * sqrt(d)) * (change / sqrt(square) if square else 0.0)
+            assert change == pytest.approx(exact, abs=slack, rel=1e-9)
         assert scale <= hypot((longest + 4 + 4 * sqrt(d)) * law.sigma, 4) * (1 + 1e-9)
         call = partial(release_mean_in_ball, base, people, law)
         replayed, *_ = fake_opendp.release(call, outputs=[its_total])

@@ -19,7 +19,9 @@ PROSE = [*sorted(BOOK.glob("*.md")), ROOT / "CONTRIBUTING.md"]
 UNNUMBERED = {"index", "explorer"}  # pages whose picture is live and has its own caption
 KINDS = {"text/plain", "application/papermill.record/text/plain"}
 KINDS |= {"text/html", "text/markdown", "image/png"}
-RUNS = r"<\s*(?:script|iframe|object|embed|svg|math|img|link|form|a)\b|\bon\w+\s*=|script:|//|\{raw"
+ACTIVE_CONTENT = (
+    r"<\s*(?:script|iframe|object|embed|svg|math|img|link|form|a)\b|\bon\w+\s*=|script:|//|\{raw"
+)
 LONGEST_LINE = 88  # characters that a page shows without a scroll bar
 
 every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -82,9 +84,11 @@ def test_every_fold_has_a_title_of_its_own(path):
     prompts = ("code_prompt_show", "code_prompt_hide")
     names = [[s.get(x) for x in prompts] for s in settings if "figure" not in s]
     for closed, opened in names:
-        assert closed, f"one of {len(names)} folds has no name: {names}"
+        assert closed, f"one of {len(names)} folds has no title: {names}"
         assert closed == opened
-    assert len(names) == len({closed for closed, _ in names}), f"two have one name: {names}"
+    assert len(names) == len({closed for closed, _ in names}), (
+        f"two folds have the same title: {names}"
+    )
 
 
 @every_chapter
@@ -99,7 +103,7 @@ def test_stored_outputs_are_clean_and_contain_no_active_content(path):
     assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
     for kind, data in ((k, d) for output in outputs for k, d in output.get("data", {}).items()):
         assert kind in KINDS
-        assert kind == "image/png" or not re.search(RUNS, data, re.IGNORECASE)
+        assert kind == "image/png" or not re.search(ACTIVE_CONTENT, data, re.IGNORECASE)
     text = path.read_text()
     assert not re.search(r"0x[0-9a-f]{8}", text), "an object's address differs from run to run"
     assert not re.search(r'"(?:/home|/root|/tmp|/Users|C:\\\\)', text), "a machine's path"
@@ -114,7 +118,7 @@ def test_every_figure_has_a_name_a_caption_an_alternative_text_and_data(path):
             continue
         assert re.fullmatch(r"fig-[a-z0-9-]+", settings.figure.name)
         assert len(settings.figure.caption) > 80
-        assert re.search("standard error|[Ee]xact", settings.figure.caption), "say how sure it is"
+        assert re.search("standard error|[Ee]xact", settings.figure.caption), "state the accuracy"
     downloads = re.findall(r"\]\((data/[^)]+\.csv)\)", markdown(path))
     assert len(downloads) >= len(figures)
 
@@ -148,8 +152,8 @@ def typed_numbers(text):
 def beside_figures(path):
     """Captions and alternative texts."""
     settings = [cell.metadata.get("mystnb", {}) for cell in code_cells(path) if images(cell)]
-    captions = [some.get("figure", {}).get("caption", "") for some in settings]
-    return "\n\n".join([*captions, *(some.get("image", {}).get("alt", "") for some in settings)])
+    captions = [cell.get("figure", {}).get("caption", "") for cell in settings]
+    return "\n\n".join([*captions, *(cell.get("image", {}).get("alt", "") for cell in settings)])
 
 
 @every_page
@@ -161,7 +165,7 @@ def test_no_measured_number_is_typed(path):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("at 31.4 km/h, 9 % more", ["31.4", "9 %"]),
         ("a little better below 2/5, by 0.8", ["2/5", "0.8"]),
@@ -172,8 +176,10 @@ def test_no_measured_number_is_typed(path):
     ],
     ids=["decimals", "fractions", "percentages", "budgets", "titles", "result"],
 )
-def test_which_numbers_count_as_typed(text, found):
-    assert typed_numbers(text) == found
+def test_decimals_fractions_and_percentages_count_as_typed_but_not_settings_and_titles(
+    text, expected
+):
+    assert typed_numbers(text) == expected
 
 
 @every_page
@@ -181,8 +187,10 @@ def test_names_in_prose_exist(path):
     modules = {"ud": ud, "beyond": beyond, "release": release, "audit": audit}
     modules |= {"solution": ud.kkt.Solution}
     modules |= {"users": ud.Contributions([1], 1), "clipping": ud.Clipping([0], [1])}
-    for of, name in re.findall(rf"`~?(?:userdp\.)?({'|'.join(modules)})\.(\w+)`", markdown(path)):
-        assert hasattr(modules[of], name), f"{of}.{name}"
+    for module, name in re.findall(
+        rf"`~?(?:userdp\.)?({'|'.join(modules)})\.(\w+)`", markdown(path)
+    ):
+        assert hasattr(modules[module], name), f"{module}.{name}"
     for name in re.findall(r"`((?:tests|userdp|tools)/[\w/]+\.py)`", markdown(path)):
         assert (ROOT / name).exists(), name
     used = re.findall(r"\bmake ([a-z][a-z-]+)`", markdown(path))
@@ -255,7 +263,7 @@ def test_the_table_of_what_coq_checked_is_complete():
     assert proofs.table().count("\n") == len(proofs.statements()) + 2
 
 
-def test_a_row_names_theorems_that_are_about_its_statement(monkeypatch):
+def test_a_row_with_a_theorem_about_another_statement_is_refused(monkeypatch):
     verdicts = proofs.checked()
     wrong_verdicts = verdicts | {"thm-lemma": ("checked", [("optimum.v", "thm_main")], "")}
     monkeypatch.setattr(proofs, "checked", lambda: wrong_verdicts)

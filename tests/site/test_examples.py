@@ -40,7 +40,7 @@ EDITOR = {
 
 
 def block(language, containing):
-    """The only block of CONTRIBUTING.md in this language that contains this text."""
+    """Return the only block of CONTRIBUTING.md in this language that contains this text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
     (match,) = [code for code in blocks if containing in code]
     return match
@@ -59,7 +59,7 @@ def append(path, code):
 
 
 def chapter():
-    """The chapter of CONTRIBUTING.md as JupyterLab would save it after an earlier run."""
+    """Return the chapter of CONTRIBUTING.md as JupyterLab would save it after an earlier run."""
     prose = nbformat.v4.new_markdown_cell(block("markdown", "# Capped sums").rstrip("\n"))
     code = nbformat.v4.new_code_cell(block("python", "geometric_collection").rstrip("\n"))
     code.metadata = {"editable": True, "slideshow": {"slide_type": ""}, "scrolled": True}
@@ -132,7 +132,7 @@ def test_the_code_blocks_of_the_readme_run_in_order(tmp_path, monkeypatch, capsy
     names = {}
     for code in BLOCKS:
         exec(code, names)
-    result = names["made"]
+    result = names["result"]
     assert result.n_records == len(data)
     output = capsys.readouterr().out
     assert names["monthly"].means[-1].n_records == 0

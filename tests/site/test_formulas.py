@@ -8,10 +8,10 @@ from tools.ext.formulas import typeset, used_characters
 
 def test_a_formula_has_glyphs_and_text_for_screen_readers():
     html = typeset(r"m_\ell\le\mathbb{R}", display=False)
-    glyphs, aloud = html.split("<mjx-assistive-mml")
+    glyphs, mathml = html.split("<mjx-assistive-mml")
     assert 'aria-hidden="true"' in glyphs
-    assert "<mi>m</mi>" in aloud
-    assert "<mi>\u2113</mi>" in aloud
+    assert "<mi>m</mi>" in mathml
+    assert "<mi>\u2113</mi>" in mathml
     assert "data-" not in html
     assert "≤" in used_characters["N"]
     assert "\u211d" in used_characters["DS"]
@@ -26,7 +26,7 @@ LINES = {
 
 
 @pytest.mark.parametrize(("tex", "text"), LINES.items(), ids=["equal", "indices", "rank", "error"])
-def test_a_search_within_the_page_finds_a_formula_in_one_line(tex, text):
+def test_a_formula_has_its_text_on_one_line_for_searches(tex, text):
     assert f'aria-hidden="true">{text}</span></mjx-container>' in typeset(tex, display=False)
 
 
@@ -39,5 +39,5 @@ def test_unsupported_tex_fails_the_build(tex):
 @pytest.mark.parametrize(
     "tex", [r"\widehat{abcd}", r"\overbrace{x+y}", r"\mathcal{M}\mathfrak{g}", r"\xrightarrow{n}"]
 )
-def test_glyphs_of_other_fonts_are_available(tex):
+def test_glyphs_outside_the_basic_font_are_available(tex):
     assert "<mjx-utext" not in typeset(tex, display=True)

@@ -11,8 +11,8 @@ NAMED = re.compile(r"\{(?:prf:ref|eq)\}`([\w-]+)`")
 DEPTH = re.compile(r"\{cite:t\}`(\w+)`, \*(abstract|cited)\*")
 TEXT = (BOOK / "known.md").read_text("utf-8")
 ROWS = [line for line in TEXT.splitlines() if line.startswith("|") and DEPTH.search(line)]
-# The sources of these pages are named only in tables.
-ELSEWHERE = {"frontier", "lower-bound", "variance"}
+# These pages name their sources only in tables.
+SOURCES_IN_TABLES = {"frontier", "lower-bound", "variance"}
 
 
 def prose(name):
@@ -24,7 +24,7 @@ def cited(text):
 
 
 def pages_stating(labels):
-    """The pages with the statements or equations of these labels."""
+    """Return the pages with the statements or equations of these labels."""
     pattern = "|".join(map(re.escape, labels))
     pattern = rf"^(?::label: (?:{pattern})|\$\$ \((?:{pattern})\))$"
     return {name for name in pages() if re.search(pattern, prose(name), re.M)}
@@ -38,11 +38,11 @@ def test_the_bibliography_has_exactly_the_cited_works():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: re.search(r"`(\w+)`, \*", row)[1])
 def test_each_work_is_marked_and_cited_on_pages_that_build_on_it(row):
-    works, stated = cited(row), pages_stating(NAMED.findall(row))
-    assert stated, "no page has a statement of this row"
+    works, stating = cited(row), pages_stating(NAMED.findall(row))
+    assert stating, "no page has a statement of this row"
     assert works == {key for key, _ in DEPTH.findall(row)}, "say how far the work could be read"
-    if stated.isdisjoint(ELSEWHERE):
-        assert works <= set().union(*(cited(prose(name)) for name in stated))
+    if stating.isdisjoint(SOURCES_IN_TABLES):
+        assert works <= set().union(*(cited(prose(name)) for name in stating))
 
 
 def test_the_page_says_for_every_work_how_far_it_could_be_read():

@@ -24,7 +24,7 @@ ABOUT = {
 
 
 def table():
-    """Two errors for two collections, written with six digits and read again."""
+    """Return two errors for two collections, written with six digits and read again."""
     parts = [
         {"collection": name, "eps": EPS, "opt": k / EPS**0.5, "opt_se": EPS / 9, "Laplace": k / EPS}
         for name, k in (("geometric", 10), ("extreme", 7))
@@ -34,7 +34,7 @@ def table():
 
 
 def draw(change):
-    """A figure of two panels, each with two curves and a band; `change` may modify it."""
+    """Draw two panels, each with two curves and a band; `change` may modify them."""
     parts = [("geometric", 10 / EPS**0.5, 10 / EPS), ("extreme", 7 / EPS**0.5, 7 / EPS)]
     fig, axes = plt.subplots(2, 1)
     for ax, (name, opt, laplace) in zip(axes, parts, strict=True):
@@ -48,10 +48,10 @@ def draw(change):
     return fig
 
 
-def found(change, of=table):
+def faults_after(change, make_table=table):
     fig = draw(change)
     try:
-        return list(pictures.faults(json.loads(json.dumps(recorder.describe(fig))), [of()]))
+        return list(pictures.faults(json.loads(json.dumps(recorder.describe(fig))), [make_table()]))
     finally:
         plt.close(fig)
 
@@ -131,12 +131,12 @@ FAULTS = {
 
 
 def test_a_correct_figure_has_no_fault():
-    assert found(lambda *_: None) == []
+    assert faults_after(lambda *_: None) == []
 
 
 @pytest.mark.parametrize("change", FAULTS)
 def test_a_fault_is_described_in_a_sentence(change):
-    assert found(change)[0].startswith(FAULTS[change])
+    assert faults_after(change)[0].startswith(FAULTS[change])
 
 
 def test_the_unit_of_an_axis_must_be_that_of_the_column():
@@ -145,11 +145,11 @@ def test_the_unit_of_an_axis_must_be_that_of_the_column():
             ax.set_ylabel("error (m/s)")
 
     expected = "the line labelled 'the optimum' is stored in km/h, and its axis is 'error (m/s)'"
-    assert found(rename)[0] == expected
+    assert faults_after(rename)[0] == expected
 
 
 def test_a_label_without_a_column_or_row_is_a_fault():
-    (sentence, *_) = found(lambda ax, _: ax.lines[0].set_label("the best"))
+    (sentence, *_) = faults_after(lambda ax, _: ax.lines[0].set_label("the best"))
     assert sentence == "the line labelled 'the best' names no column and no row of data/errors.csv"
 
 
@@ -162,16 +162,18 @@ def test_a_ratio_is_relative_to_the_column_that_the_axis_names():
                 line.set_ydata(line.get_ydata() / laplace)
             ax.set_ylabel(f"error / {by}'s (no unit)")
 
-    assert found(divide) == []
-    assert "is not in column 'opt'" in found(lambda *axes: divide(*axes, by="the optimum"))[0]
+    assert faults_after(divide) == []
+    assert (
+        "is not in column 'opt'" in faults_after(lambda *axes: divide(*axes, by="the optimum"))[0]
+    )
 
 
-@pytest.mark.parametrize(("level", "sound"), [(7.4, False), (7, True)], ids=["off", "stored"])
-def test_a_level_labelled_by_rows_must_be_in_them(level, sound):
-    at_one = table()
-    at_one.frame.loc[len(at_one.frame)] = ["extreme", 1, 7, 0.1, 7]
-    sentences = found(lambda _, ax: ax.axhline(level, label="extreme"), lambda: at_one)
-    assert (sentences == []) == sound
+@pytest.mark.parametrize(("level", "is_correct"), [(7.4, False), (7, True)], ids=["off", "stored"])
+def test_a_horizontal_line_labelled_by_a_row_must_be_at_a_value_of_that_row(level, is_correct):
+    extended = table()
+    extended.frame.loc[len(extended.frame)] = ["extreme", 1, 7, 0.1, 7]
+    sentences = faults_after(lambda _, ax: ax.axhline(level, label="extreme"), lambda: extended)
+    assert (sentences == []) == is_correct
 
 
 @pytest.fixture
@@ -184,7 +186,7 @@ def bars():
 
 
 @pytest.mark.parametrize(
-    ("names", "lengths", "sound"),
+    ("names", "lengths", "is_correct"),
     [
         (["one", "two", "three"], [3, 1, 2], True),
         (["three", "two", "one"], [2, 1, 3], True),
@@ -194,13 +196,13 @@ def bars():
     ],
     ids=["as stored", "from below", "another length", "names swapped", "names reversed"],
 )
-def test_bars_must_have_the_names_of_their_rows(bars, names, lengths, sound):
+def test_bars_must_have_the_names_of_their_rows(bars, names, lengths, is_correct):
     stored, ax = bars
     ax.barh(range(3), lengths, label="error")
     ax.set_yticks(range(3), names)
     ax.set_xlabel("error (km/h)")
     sentences = list(pictures.faults(recorder.describe(ax.figure), [stored]))
-    assert (sentences == []) == sound
+    assert (sentences == []) == is_correct
 
 
 @pytest.mark.parametrize("swapped", [False, True], ids=["as stored", "swapped"])
@@ -245,8 +247,8 @@ JUMPS = {
 }
 
 
-@pytest.mark.parametrize(("eps", "error", "sound"), JUMPS.values(), ids=JUMPS)
-def test_a_jump_must_be_vertical_or_a_gap(eps, error, sound):
+@pytest.mark.parametrize(("eps", "error", "is_correct"), JUMPS.values(), ids=JUMPS)
+def test_a_jump_must_be_vertical_or_a_gap(eps, error, is_correct):
     """Points without a line may be on one side only."""
     budgets, errors = BOTH_SIDES
     frame = pd.DataFrame({"eps": budgets, "rank": [2, 2, 2, 1, 1], "error": errors})
@@ -257,9 +259,9 @@ def test_a_jump_must_be_vertical_or_a_gap(eps, error, sound):
     ax.set(xlabel="budget (no unit)", ylabel="error (km/h)")
     figure = json.loads(json.dumps(recorder.describe(fig)))
     plt.close(fig)
-    fault = ["the line labelled 'error' goes on from x = 1.5 to another rank by a slope"]
+    fault = ["the line labelled 'error' slopes from x = 1.5 to another rank"]
     faults = list(pictures.faults(figure, [pictures.Table("jumps", frame, about)]))
-    assert faults == fault * (not sound)
+    assert faults == fault * (not is_correct)
 
 
 def picture(color):

@@ -75,8 +75,8 @@ def test_the_environment_determines_commit_repository_and_address(environment, s
     config = configured()
     assert config.today == f"{VERSION}, built from commit {COMMIT[:12]}{words}"
     link = f'<a href="{ADDRESS}/commit/{COMMIT[:12]}">{COMMIT[:12]}</a>'
-    foot = config.today.replace(COMMIT[:12], link)
-    assert config.html_theme_options["extra_footer"].startswith(f"<p>{foot}</p>")
+    footer = config.today.replace(COMMIT[:12], link)
+    assert config.html_theme_options["extra_footer"].startswith(f"<p>{footer}</p>")
     assert config.html_theme_options["repository_url"] == ADDRESS
     assert config.html_theme_options["repository_branch"] == COMMIT
     assert config.repository_options.items() <= config.html_theme_options.items()
@@ -140,7 +140,7 @@ def test_a_downloaded_chapter_installs_what_its_code_imports(name):
 
 
 def files_named(name):
-    """Return the files of the repository that a chapter's code imports or names, even by parts."""
+    """Return the files that a chapter's code imports or names, also by the parts of a path."""
     source = "\n".join(cell.source for cell in page(name).cells if cell.cell_type == "code")
     return files_of(source)
 
@@ -206,7 +206,7 @@ def test_a_downloaded_chapter_overwrites_no_files(tmp_path, monkeypatch):
 # --- Citations ------------------------------------------------------------------------------------
 
 
-def test_citation_files_have_the_books_title_and_author_and_a_release_adds_the_rest():
+def test_citation_files_agree_with_the_book_and_leave_doi_commit_and_address_to_a_release():
     assert CFF["title"] == ZENODO["title"] == BOOK["title"]
     assert CFF["authors"] == ZENODO["creators"] == [{"name": BOOK["author"]}]
     assert CFF["keywords"] == ZENODO["keywords"]
@@ -221,7 +221,7 @@ def test_citation_cff_has_the_version_of_userdp_and_its_year():
     assert str(CFF["date-released"].year) == BOOK["copyright"]
 
 
-FILE = (ROOT / "CITATION.cff").read_text("utf-8")
+CITATION_TEXT = (ROOT / "CITATION.cff").read_text("utf-8")
 HOME = "https://example.org/a/"
 ADDRESSES = {
     "none": ({}, {}),
@@ -242,8 +242,8 @@ def test_citation_cff_has_the_known_addresses_and_follows_its_schema(
 ):
     for name, value in known.items():
         environment(name, value)
-    text = release.stamp_citation(FILE, "1970-01-02", "1" * 40)
-    # Programs would file the companion under any other address.
+    text = release.stamp_citation(CITATION_TEXT, "1970-01-02", "1" * 40)
+    # Programs would take any other address for that of the companion.
     assert {*re.findall(r"\w+://[^\s\"']+", text)} == {*known.values()}
     (tmp_path / "CITATION.cff").write_text(text, "utf-8")
     schema = "--builtin-schema=vendor.citation-file-format"
@@ -254,7 +254,7 @@ def test_citation_cff_has_the_known_addresses_and_follows_its_schema(
 
 
 def test_citation_files_refer_to_the_paper_as_the_bibliography_does():
-    entry = LISTED["rameshwar2025bounding"]
+    entry = BIBLIOGRAPHY["rameshwar2025bounding"]
     number = entry.fields["howpublished"]
     assert entry.fields["url"].endswith(f"/{number.removeprefix('arXiv:')}")
     (paper,), (related,) = CFF["references"], ZENODO["related_identifiers"]
@@ -277,7 +277,7 @@ def test_the_page_on_citing_shows_entries_for_the_paper_and_the_companion(enviro
     assert entry.fields["note"] in companion.partition("```bibtex")[0]
 
 
-LISTED = dict(parse_file(ROOT / "book" / "references.bib").entries)
+BIBLIOGRAPHY = dict(parse_file(ROOT / "book" / "references.bib").entries)
 REQUIRED = {
     "article": {"author", "title", "journal", "year"},
     "inproceedings": {"author", "title", "booktitle", "year"},
@@ -286,7 +286,7 @@ REQUIRED = {
 """The entry types in use, with the fields that BibTeX's styles require."""
 
 
-@pytest.mark.parametrize("entry", LISTED.values(), ids=LISTED)
+@pytest.mark.parametrize("entry", BIBLIOGRAPHY.values(), ids=BIBLIOGRAPHY)
 def test_an_entry_has_the_fields_that_bibtex_requires(entry):
     assert {*entry.fields, *entry.persons} >= REQUIRED[entry.type]
 
@@ -314,9 +314,9 @@ def test_bibtex_has_no_warnings_about_any_entry(style, tmp_path):
         assert warnings <= ACCEPTED
 
 
-def test_the_labels_of_the_bibliography_have_one_letter_per_author():
+def test_labels_of_works_with_several_authors_have_one_letter_per_author():
     """The book shows these labels; pybtex takes more letters of a name with an accent in TeX."""
-    several = [entry for entry in LISTED.values() if len(entry.persons["author"]) > 1]
+    several = [entry for entry in BIBLIOGRAPHY.values() if len(entry.persons["author"]) > 1]
     labels = [*LabelStyle().format_labels(several)]
     assert len(labels) > 10
     for label in labels:
@@ -415,10 +415,12 @@ def test_a_release_needs_a_commit_a_changelog_entry_and_a_new_tag(clone):
 
 
 def pinned(file, python):
-    """The versions of packages that a file pins for a version of Python."""
-    where = {"python_version": python, "python_full_version": f"{python}.0"}
+    """Return the packages that a file pins for a version of Python, with their versions."""
+    environment_markers = {"python_version": python, "python_full_version": f"{python}.0"}
     lines = re.findall(r"^[a-z][^#\\\n]*", (ROOT / file).read_text(), re.MULTILINE)
-    requirements = [r for r in map(Requirement, lines) if not r.marker or r.marker.evaluate(where)]
+    requirements = [
+        r for r in map(Requirement, lines) if not r.marker or r.marker.evaluate(environment_markers)
+    ]
     return {(canonicalize_name(r.name), str(r.specifier)) for r in requirements}
 
 

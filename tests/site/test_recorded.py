@@ -60,7 +60,7 @@ def test_the_data_package_describes_each_file_of_data_once():
     assert all(len(resource["description"]) > 10 for resource in package["resources"])
 
 
-def test_the_data_package_is_that_of_this_version_of_the_book():
+def test_the_data_package_has_the_title_version_author_and_licence_of_the_book():
     package = json.loads(recorded.PACKAGE.read_text("utf-8"))
     book = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     assert (package["title"], package["version"]) == (book["title"], userdp.__version__)
@@ -80,13 +80,15 @@ def mismatch_with_description(file, fields):
             return f"{where} has no description"
         if ("unit" in field) == (field["type"] == "string"):
             return f"{where}: only numbers have a unit"
-        kinds = [kind for kind, read in TYPES.items() if all(is_a(read, v) for v in values if v)]
+        kinds = [
+            kind for kind, read in TYPES.items() if all(can_read(read, v) for v in values if v)
+        ]
         if field["type"] != kinds[0]:
             return f"{where} is of type {kinds[0]}, not {field['type']}"
     return None
 
 
-def is_a(read, value):
+def can_read(read, value):
     try:
         read(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""If a reader changes the settings of a chapter, it runs without an error.
+"""Each chapter runs without an error if a reader changes its settings.
 
 Settings are in open cells with the tag `settings`. Each chapter with such cells is executed with
 the changes below, in an empty folder, and every picture is drawn.

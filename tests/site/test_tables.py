@@ -83,9 +83,9 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize(("words", "changed"), INVALID.values(), ids=INVALID)
-def test_invalid_arguments_are_refused(words, changed, data):
-    with pytest.raises(TypeError if words == NOT_MAKERS else ValueError, match=words):
+@pytest.mark.parametrize(("message", "changed"), INVALID.values(), ids=INVALID)
+def test_invalid_arguments_are_refused(message, changed, data):
+    with pytest.raises(TypeError if message == NOT_MAKERS else ValueError, match=message):
         write_table(**({"frame": FRAME, "name": "t", "made_by": ud.akmv} | changed))
     assert not data.exists()
 

@@ -33,7 +33,7 @@ PEERS = {  # the package whose version is recorded, and the packages to install
     "tumult": ("tmlt.analytics", ["tmlt.analytics==0.21.0"]),
 }
 TRIALS = {"collections": 1000, "flights": 200}
-SLOWER = {"pipelinedp": {"flights": 30}, "tumult": {"collections": 200, "flights": 4}}
+FEWER_TRIALS = {"pipelinedp": {"flights": 30}, "tumult": {"collections": 200, "flights": 4}}
 TASK = ["dataset", "eps", "setting", "value", "function", "arguments", "centre", "trials"]
 EPS = {"geometric": [0.1, 0.5, 1, 2], "extreme": [0.1, 0.5, 1, 2], "flights": [0.1, 1]}
 
@@ -80,7 +80,7 @@ def best_few(users, values, upper, eps):
 def tasks(name, data):
     """List the tasks of a library, with the columns that describe them."""
     task_list = []
-    slower = SLOWER.get(name, {})
+    fewer_trials = FEWER_TRIALS.get(name, {})
     for dataset, budgets in EPS.items():
         rows, values, upper = data[dataset]
         users = ud.Contributions(np.bincount(rows), upper)
@@ -98,7 +98,7 @@ def tasks(name, data):
             for setting, function, value, arguments in settings:
                 centre = upper / 2 if setting == "recipe" else 0
                 task = dataset, eps, setting, value, function, arguments, centre
-                task_list.append((*task, slower.get(kind, TRIALS[kind])))
+                task_list.append((*task, fewer_trials.get(kind, TRIALS[kind])))
     # The default noise of a library for a budget of 1, without a setting for replacement. Most
     # recipes halve the budget, so they are given 2.
     if name != "opendp":  # OpenDP has no default: it requires the distance
@@ -162,12 +162,12 @@ def measure(name, inputs, data):
     for task, answer in zip(task_list, result["answers"], strict=True):
         users, values, upper = inputs[task["dataset"]]
         errors = estimates(task, answer["releases"], users, values, upper)
-        spread = errors.std(ddof=1) / errors.size**0.5
-        times = answer["seconds"] / result["ours"][task["dataset"]]
+        standard_error = errors.std(ddof=1) / errors.size**0.5
+        time_ratio = answer["seconds"] / result["ours"][task["dataset"]]
         rows.append(
             [name, result["version"], task["setting"], task["dataset"], task["eps"], task["value"]]
-            + [f"{x:.6g}" for x in (errors.mean(), spread)]
-            + [errors.size, f"{times:.2g}"]
+            + [f"{x:.6g}" for x in (errors.mean(), standard_error)]
+            + [errors.size, f"{time_ratio:.2g}"]
         )
     return [result[key] for key in ("version", "python", "numpy")], rows
 

@@ -110,8 +110,8 @@ def plain_loop() -> Iterable[Row]:
     errors, swept = np.array([one_trial(GEOMETRIC, 0.5, rng) for _ in range(trials)]), sweep([0.5])
     for name, column in zip(("Laplace", "OPT-worst-case", "AKMV"), errors.T, strict=True):
         (mean,), (standard_error,) = swept[name]
-        spread = np.hypot(standard_error, column.std() / trials**0.5)
-        assert abs(column.mean() - mean) < 6 * spread, "both should estimate the same error"
+        combined_error = np.hypot(standard_error, column.std() / trials**0.5)
+        assert abs(column.mean() - mean) < 6 * combined_error, "both should estimate the same error"
     loop = seconds(lambda: [one_trial(GEOMETRIC, e, rng) for e in grid for _ in range(50)]) / 50
     ratio = loop / (seconds(partial(sweep, grid), repeats=3) / 10_000)
     what = "sweep against a loop over datasets and users"

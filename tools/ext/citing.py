@@ -3,7 +3,7 @@
 A box at the foot of each page (template `cite.html`) shows its citation, as text and as BibTeX;
 tags citation_* in the page's head give reference managers the same data. {{ companion }} is the
 citation of the whole book. Titles, author and year come from `_config.yml`, version and commit from
-the build; citations contain an address if that of the book is known.
+the build; citations contain an address if the address of the book is known.
 """
 
 from html import escape

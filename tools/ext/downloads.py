@@ -156,8 +156,8 @@ def make_copy(app, tree, docname):
             cell.source = prose
             cell.metadata = {}
             cells.append(cell)
-    first = opening(app, name, env.titles[docname].astext())
-    chapter.cells = [*first, *cells, *reference_cells(env, docname)]
+    opening_cells = opening(app, name, env.titles[docname].astext())
+    chapter.cells = [*opening_cells, *cells, *reference_cells(env, docname)]
     COPIES[name] = chapter
 
 

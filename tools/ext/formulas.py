@@ -60,7 +60,7 @@ FALLBACK = """
 """
 
 # The package `noundefined` is left out, so that an unknown command raises an error instead of
-# appearing in red. Glyphs outside the basic fonts are in extra files, which are loaded at once.
+# appearing in red. Glyphs outside the basic fonts are in extra files, all loaded at the start.
 CONFIGURATION = """
 globalThis.global = globalThis;
 globalThis.MathJax = {
@@ -87,9 +87,9 @@ globalThis.styles = () => adaptor.textContent(MathJax.chtmlStylesheet());
 const escaped = (unit) => "\\\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0");
 globalThis.json = (text) => JSON.stringify(text).replace(/[^ -~]/g, escaped);"""
 
-# A glyph, and its font if it is not the first one.
+# A glyph, and its font unless that is the default one, N.
 GLYPH = re.compile(r'<mjx-c class="mjx-c[0-9A-F]+(?: STX-([^" ]+))?"[^>]*>([^<]*)</mjx-c>')
-used_characters = defaultdict(dict)  # of all formulas, by font, each with a formula that has it
+used_characters = defaultdict(dict)  # by font; each character maps to a formula that has it
 
 
 @cache
@@ -98,8 +98,8 @@ def engine():
     context = quickjs.Context()
     read = lambda component: (MATHJAX / component).with_suffix(".js").read_text("utf-8")  # noqa: E731
     preload = f"MathJax.loader.preLoaded(...{json.dumps([*COMPONENTS])});"
-    ranges = sorted((MATHJAX / "stix2" / "dynamic").glob("*.js"))
-    start = START % json.dumps({file.stem: file.read_text("utf-8") for file in ranges})
+    extra_files = sorted((MATHJAX / "stix2" / "dynamic").glob("*.js"))
+    start = START % json.dumps({file.stem: file.read_text("utf-8") for file in extra_files})
     components = map(read, COMPONENTS.values())
     for code in (CONFIGURATION % FONTS, read("startup"), preload, *components, start):
         context.eval(f"{code}\n0")
@@ -143,7 +143,7 @@ def typeset(tex, display):
     for font, text in GLYPH.findall(html):
         visible = [c for c in unescape(text) if unicodedata.category(c) != "Cf"]
         used_characters[font or "N"] |= dict.fromkeys(visible, tex)
-    html = re.sub(r' data-[a-z-]+="[^"]*"', "", html)  # the TeX of each part
+    html = re.sub(r' data-[a-z-]+="[^"]*"', "", html)  # without the TeX of each part
     return html.replace("</mjx-container>", f"{searchable(html)}</mjx-container>")
 
 

@@ -5,8 +5,8 @@ sections, although a notebook must compute it first. The figure of a cell with t
 replaces the interactive picture in print and without scripts. The title of folded code names the
 figure that it draws. Images have explicit sizes, so that no text moves when they load. `make book`
 draws vector graphics; images stored in chapters have two pixels per displayed pixel, and pages show
-them as lossless WebP, a third of the size. Punctuation stays on the line of its formula, where
-browsers would break.
+them as lossless WebP, a third of the size. Punctuation stays on the line of its formula; browsers
+would break the line between them.
 """
 
 import re

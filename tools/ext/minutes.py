@@ -8,8 +8,7 @@ from .contents import parts
 OMITTED = "details, .dropdown, .toggle-hidden, clip-picture figcaption"
 NOT_COUNTED = "div.highlight, div.output, div.math, script, .minutes, .prev-next-footer"
 PATH = [name for name in next(iter(parts().values())) if name not in ("index", "explorer")]
-FIRST_READING = "without proofs, exercises and sections marked *"
-# The argument up to the first figure.
+# The pages whose argument leads up to the first figure.
 CORE_PATH = [*PATH[: PATH.index("akmv") + 1], "figure-1"]
 
 
@@ -47,9 +46,9 @@ def add_minutes(app, name, template, context, page):
     """Insert the reading time below the title of a page."""
     body = context.get("body", "")
     if name.removeprefix("book/") in PATH and "</h1>" in body:
-        complete, first_reading = (f"{minutes(body, proofs):.0f}" for proofs in (True, False))
-        label = f'<abbr title="{FIRST_READING}">a first reading</abbr>'
-        words = f"About {complete} minutes; {first_reading} at {label}."
+        complete, without_proofs = (f"{minutes(body, proofs):.0f}" for proofs in (True, False))
+        omitted = "proofs, exercises and sections marked *"
+        words = f"About {complete} minutes; {without_proofs} without {omitted}."
         context["body"] = body.replace("</h1>", f'</h1>\n<p class="minutes">{words}</p>', 1)
 
 

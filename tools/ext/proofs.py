@@ -29,10 +29,10 @@ BY_HAND = ("by hand", [], "")
 def checked():
     """Return the verdict, the theorems and the remark for each label of the table."""
     verdicts = {}
-    for labels, where, verdict, words in ROW.findall((PROOFS / "README.md").read_text("utf-8")):
+    for labels, where, verdict, remark in ROW.findall((PROOFS / "README.md").read_text("utf-8")):
         files = [re.findall("`(.*?)`", part) for part in where.split("; ")]
         theorems = [(file, name) for file, *names in files for name in names]
-        verdicts |= dict.fromkeys(re.findall("`(.*?)`", labels), (verdict, theorems, words))
+        verdicts |= dict.fromkeys(re.findall("`(.*?)`", labels), (verdict, theorems, remark))
     return verdicts
 
 
@@ -59,14 +59,14 @@ def labels_of_theorems():
     }
 
 
-def stated(file):
+def closed_file(file):
     """Return the file that has the theorems of a file as Coq prints them, with all they assume."""
     return f"proofs/{file.rpartition('/')[0]}/closed.txt".replace("//", "/")
 
 
 def entry(label):
     """Return the row of a statement, in Markdown."""
-    verdict, theorems, words = checked().get(label, BY_HAND)
+    verdict, theorems, remark = checked().get(label, BY_HAND)
     for theorem in theorems:
         if label not in labels_of_theorems().get(theorem, ""):
             raise ValueError(f"{theorem} is not between marks that name {label}")
@@ -75,10 +75,10 @@ def entry(label):
     if label.startswith("err-"):
         name, about = f"[{title}](#{label})", ""
     where = "; ".join(
-        ", ".join(f"`{stated(file)}::{name}`" for _, name in names) + f" (`proofs/{file}`)"
+        ", ".join(f"`{closed_file(file)}::{name}`" for _, name in names) + f" (`proofs/{file}`)"
         for file, names in groupby(theorems, itemgetter(0))
     )
-    return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {words} |"
+    return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {remark} |"
 
 
 def table():

@@ -38,8 +38,8 @@ def records():
     """Return the record of each table, with the pages that show, offer or read it, in order.
 
     The outputs of a page contain the records of the tables that it writes; other records are JSON
-    files beside their tables. A page is paired with the figure whose numbers are in the table: the
-    first downloads after a figure offer its tables.
+    files beside their tables. A page is paired with the figure that shows the table: the first
+    downloads after a figure offer its tables.
     """
     paths = [path for path in DATA.glob("*.json") if path.with_suffix(".csv").exists()]
     written = {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
@@ -48,8 +48,8 @@ def records():
         figure = None
         for cell in page(name).cells:
             for output in cell.get("outputs", []):
-                about = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-                if about.startswith("table "):
+                record_name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
+                if record_name.startswith("table "):
                     record = json.loads(output.data[f"{GLUE_PREFIX}text/plain"])
                     written[record["table"]] = record | {"page": name, "cell": cell.id}
             figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", figure)
@@ -124,7 +124,7 @@ def by_part():
 
 def link_to_records(app, name, source):
     """Add a link to its record after each download of a table."""
-    source[0] = DOWNLOAD.sub(r"\g<0> ({ref}`how it was made <record-\1>`)", source[0])
+    source[0] = DOWNLOAD.sub(r"\g<0> ({ref}`how these data were made <record-\1>`)", source[0])
 
 
 def add_cell_addresses(app, document):
@@ -141,9 +141,9 @@ def pack(app):
     """Write the archive beside the pages; it depends only on the data."""
     with ZipFile(app.outdir / ARCHIVE, "w") as archive:
         for path in sorted(path for path in DATA.rglob("*") if path.is_file()):
-            entry = ZipInfo(path.relative_to(DATA).as_posix())  # with a fixed date, 1980
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, path.read_bytes(), ZIP_DEFLATED)
+            member = ZipInfo(path.relative_to(DATA).as_posix())  # with a fixed date, 1980
+            member.external_attr = 0o644 << 16
+            archive.writestr(member, path.read_bytes(), ZIP_DEFLATED)
     return []
 
 

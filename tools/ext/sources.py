@@ -45,18 +45,17 @@ def units(file):
         return {name: lines for name, (_, *lines) in tags.items()}
     text = (ROOT / file).read_text("utf-8")
     printed = DEFINED if file.endswith("defined.txt") else STATED
-    start = r"^Theorem (\w+)(?s:.*?)(?=^\(\* end|^Proof)" if file.endswith(".v") else printed
+    pattern = r"^Theorem (\w+)(?s:.*?)(?=^\(\* end|^Proof)" if file.endswith(".v") else printed
     line = lambda place: text.count("\n", 0, place)  # noqa: E731
-    matches = re.finditer(start, text, re.MULTILINE)
+    matches = re.finditer(pattern, text, re.MULTILINE)
     return {unit[1]: (line(unit.start()) + 1, line(unit.end())) for unit in matches}
 
 
 def definition(module, name):
     """Return the file and the unit that define an exported name; None if it is a plain value."""
     exported = resolve_name(f"{module}:{name}")
-    exported = getattr(exported, "fget", None) or getattr(
-        exported, "func", exported
-    )  # of a property
+    # The function of a property, cached or not.
+    exported = getattr(exported, "fget", None) or getattr(exported, "func", exported)
     file = getattr(exported, "__module__", "").replace(".", "/") + ".py"
     unit = getattr(exported, "__qualname__", "")
     return (file, unit) if file in FILES and unit in units(file) else None
@@ -72,12 +71,12 @@ def add_links(app, document, docname):
         return nodes.reference("", "", inner, internal=True, refuri=address, **options)
 
     for literal in list(document.findall(nodes.literal)):
-        file, test, unit = literal.astext().partition(".py::")
-        if test:
+        file, separator, unit = literal.astext().partition(".py::")
+        if separator:
             file = f"tests/{file}.py"
         elif "closed.txt::" in file:
-            file, test, unit = file.partition("::")
-        if test or (file in FILES and not isinstance(literal.parent, nodes.reference)):
+            file, separator, unit = file.partition("::")
+        if separator or (file in FILES and not isinstance(literal.parent, nodes.reference)):
             literal.replace_self(link_to(file, unit, nodes.literal(text=unit or file)))
     for signature in document.findall(addnodes.desc_signature):
         if code := definition(signature["module"], signature["fullname"]):

@@ -22,7 +22,7 @@ COLUMNS, LANES = 9, 5
 @cache
 def chapters():
     """Return, for each page with numbered statements, their labels, kinds and references."""
-    found = {}
+    boxes_of_page = {}
     for name in pages():
         text = "\n\n".join(c.source for c in page(name).cells if c.cell_type == "markdown")
         boxes, last = {}, {}
@@ -33,45 +33,45 @@ def chapters():
             else:
                 last["any"] = last[kind] = LABEL.search(body)[1]
                 boxes[last[kind]] = (kind, [])
-        found |= {name: boxes} if boxes else {}
-    return found
+        boxes_of_page |= {name: boxes} if boxes else {}
+    return boxes_of_page
 
 
 @cache
 def references():
     """Return the statements to which the proof of each statement refers, in their order."""
-    boxes = {label: box for found in chapters().values() for label, box in found.items()}
+    boxes = {label: box for chapter in chapters().values() for label, box in chapter.items()}
     return {a: [b for b in dict.fromkeys(named) if b in boxes] for a, (_, named) in boxes.items()}
 
 
-def behind(label):
+def dependencies(label):
     """Return all statements to which a proof refers, directly or through other proofs."""
-    found, todo = set(), [label]
-    while todo:
-        new = {*references()[todo.pop()]} - found
-        found |= new
-        todo += new
-    return found
+    reached, pending = set(), [label]
+    while pending:
+        new = {*references()[pending.pop()]} - reached
+        reached |= new
+        pending += new
+    return reached
 
 
 def verdict(label):
-    """Return how a statement is known."""
+    """Return the verdict on a statement: "checked", "in part" or "by hand"."""
     return checked().get(label, BY_HAND)[0]
 
 
 def counts():
     """Return how many statements of each kind refer to which others, in two sentences."""
-    kinds = {label: {*map(verdict, behind(label))} for label in references()}
-    of_checked = [found for label, found in kinds.items() if verdict(label) == "checked"]
-    of_by_hand = [found for label, found in kinds.items() if verdict(label) == "by hand"]
-    to_hand = sum("by hand" in found for found in of_checked)
-    to_part = sum("in part" in found for found in of_checked)
+    behind = {label: {*map(verdict, dependencies(label))} for label in references()}
+    of_checked = [verdicts for label, verdicts in behind.items() if verdict(label) == "checked"]
+    of_by_hand = [verdicts for label, verdicts in behind.items() if verdict(label) == "by hand"]
+    to_hand = sum("by hand" in verdicts for verdicts in of_checked)
+    to_part = sum("in part" in verdicts for verdicts in of_checked)
     to_checked, to_none = of_by_hand.count({"checked"}), of_by_hand.count(set())
     return (
-        f"Of the proofs of the {len(of_checked)} *checked* statements, {refer(to_hand)} to one "
-        f"*by hand*, directly or through other proofs on the pages, and {to_part or 'none'} to one "
-        f"*in part*. Of the {len(of_by_hand)} *by hand*, {refer(to_checked)} only to *checked* "
-        f"ones, and {refer(to_none)} to no other."
+        f"Of the proofs that the pages give for the {len(of_checked)} *checked* statements, "
+        f"{refer(to_hand)}, directly or through others, to a statement proved *by hand*, and "
+        f"{to_part or 'none'} to one checked *in part*. Of the {len(of_by_hand)} proofs *by hand*, "
+        f"{refer(to_checked)} only to *checked* statements, and {refer(to_none)} to none."
     )
 
 
@@ -81,7 +81,7 @@ def refer(number):
 
 
 def layout():
-    """Return the place of each statement, the height of each row by its title, and the whole."""
+    """Return the place of each statement, that of each row by its title, and the total height."""
     spots, rows, y = {}, {}, -10
     for part, names in parts().items():
         for name in (name for name in names if name in chapters()):
@@ -95,7 +95,7 @@ def layout():
 
 
 def curve(start, end, lane):
-    """Return the path of an arrow. All that lead far up or down to one statement share a lane."""
+    """Return the path of an arrow. All long arrows to one statement share a lane."""
     (x, y), (u, v) = start, end
     sign = 1 if v > y else -1  # down or up
     leave, arrive = f"M{x} {y}C{x} {y + 22 * sign} ", f" {u} {v - 22 * sign} {u} {v - END * sign}"

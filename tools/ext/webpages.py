@@ -6,7 +6,7 @@ are optional: with them, pages get buttons and absolute links. USERDP_PDF is a P
 page offers. USERDP_EXECUTION is "off" for the stored outputs, "cache" for those in the cache that
 `make book` fills; by default, chapters are executed when they are read.
 
-The search ignores words that occur in any question.
+The search ignores words that are common in questions.
 """
 
 import os
@@ -45,8 +45,8 @@ def configure(app, config):
         if address.startswith("file:"):  # a clone, in a nox session: use GitHub's buttons
             options["repository_provider"] = "github"
         options |= config.repository_options
-    book = f'<p class="on-paper">{config.html_title}</p>'
-    options["extra_footer"] = f"<p>{foot}</p>{options['extra_footer']}{book}"
+    printed_title = f'<p class="on-paper">{config.html_title}</p>'
+    options["extra_footer"] = f"<p>{foot}</p>{options['extra_footer']}{printed_title}"
     if url := os.getenv("BOOK_URL"):
         config.html_baseurl = config.html_context["base"] = url.rstrip("/") + "/"
     config.nb_execution_mode = os.getenv("USERDP_EXECUTION", config.nb_execution_mode)

@@ -26,9 +26,9 @@ _LATTICES = 0
 # A rule for given users and a budget: users per block, blocks, and cells.
 Shape = tuple[tuple[int, int, int], ...]
 
-# Families for small, medium and large budgets. Also for other collections, the bounds that they
-# prove are within a few per cent of those from long random searches. For small budgets there are
-# many users at the ends of their range; for large ones few users, also at levels in between.
+# Families for small, medium and large budgets. The bounds that they prove are within a few per cent
+# of those from long random searches. For small budgets, the families have many users at the ends of
+# their range; for large ones few users, also at levels in between.
 _SMALL: list[_Rule] = [
     ((0, 1, 1), (0.75, 11, 1)),
     ((0.7, 2, 1), (0.75, 11, 1)),
@@ -68,14 +68,14 @@ PARTS = 2520
 # A program for more datasets takes longer than a few tenths of a second.
 _MOST_DATASETS = 48
 
-# If the data of several users change at once, probabilities change by at most e^4, because solvers
-# lose digits beyond that.
+# A block of k > 1 users is used only if k eps is at most this: solvers lose digits if probabilities
+# may change by larger factors than e^4.
 _LARGEST_EXPONENT = 4
 
 # Maximum number of users per block, however small the budget.
 _LARGEST_BLOCK = 10_000
 
-# Bits of multipliers: of the weights, as shares of 1, and of the loads, as shares of the range.
+# Weights are rounded to multiples of 2^-40, and loads to multiples of 2^-30 times the range.
 _WEIGHT_BITS, _LOAD_BITS = 40, 30
 
 # A dataset: for each group, the number of blocks at each level.
@@ -93,7 +93,7 @@ class Group(NamedTuple):
 class SolvedProgram(NamedTuple):
     """The optimum of a family's program, in samples at U, and its multipliers as whole numbers."""
 
-    floor: float
+    optimum: float
     groups: tuple[Group, ...]
     datasets: tuple[Dataset, ...]
     weights: tuple[int, ...]
@@ -103,15 +103,17 @@ class SolvedProgram(NamedTuple):
 
 def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[SolvedProgram]:
     """Solve the programs of a fixed list of families of users, given heaviest first."""
-    rules = next(rules for most, rules in _RULES_UP_TO if eps <= most)
+    rules = next(rules for largest_eps, rules in _RULES_UP_TO if eps <= largest_eps)
     shapes = {_fit_rule(rule, n_users, eps) for rule in rules}
-    most = max(sum(size * n_blocks for size, n_blocks, _ in shape) for shape in shapes)
-    counts = [*islice(heaviest, most)]
+    n_members = max(sum(size * n_blocks for size, n_blocks, _ in shape) for shape in shapes)
+    counts = [*islice(heaviest, n_members)]
     for shape in sorted(shapes):
         groups = _deal_users(shape, counts, eps)
-        sizes = [comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups]
+        n_datasets = prod(
+            comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups
+        )
         largest = max(group.block_size for group in groups)
-        if prod(sizes) <= _MOST_DATASETS and (largest == 1 or largest * eps <= _LARGEST_EXPONENT):
+        if n_datasets <= _MOST_DATASETS and (largest == 1 or largest * eps <= _LARGEST_EXPONENT):
             yield from _solve(groups, eps)
 
 
@@ -141,13 +143,13 @@ def _deal_users(shape: Shape, counts: Sequence[int], eps: float) -> tuple[Group,
     for size, n_blocks, cells in shape:
         members = counts[first : first + size * n_blocks]
         first += size * n_blocks
-        most = min(sum(members[block::n_blocks]) for block in range(n_blocks)) * PARTS
+        top = min(sum(members[block::n_blocks]) for block in range(n_blocks)) * PARTS
         if cells == _LATTICES:
             step = float(_single_user_risk(np.array([size * eps]))[0])
-            below = [round(n * step * most) for n in range(int(1 / step) + 1)]
-            levels = sorted({*below, *(most - level for level in below)})
+            lattice = [round(n * step * top) for n in range(int(1 / step) + 1)]
+            levels = sorted({*lattice, *(top - level for level in lattice)})
         else:
-            levels = [most * n // cells for n in range(cells + 1)]
+            levels = [top * n // cells for n in range(cells + 1)]
         groups.append(Group(size, n_blocks, tuple(levels)))
     return tuple(groups)
 
@@ -160,7 +162,7 @@ def _arrangements(group: Group) -> list[tuple[int, ...]]:
 
 
 def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[int, int, int]]:
-    """Return pairs of datasets that differ in one block's level, and the users of a block."""
+    """Return pairs of datasets that differ in one block's level, and the number of its users."""
     index = {dataset: c for c, dataset in enumerate(datasets)}
     moves = []
     for c, dataset in enumerate(datasets):
@@ -176,12 +178,15 @@ def _moves(groups: Sequence[Group], datasets: Sequence[Dataset]) -> list[tuple[i
 
 
 class _Family(NamedTuple):
-    """All datasets of some groups, and their mirror images under x -> U - x for every sample."""
+    """All datasets of some groups, and their mirror images under x -> U - x for every sample.
+
+    The outputs are the distinct means.
+    """
 
     groups: tuple[Group, ...]
     datasets: list[Dataset]
     means: list[int]
-    places: list[int]
+    outputs: list[int]
     moves: list[tuple[int, int, int]]
     mirror: Integers
     mirror_move: Integers
@@ -199,25 +204,26 @@ def _family(groups: tuple[Group, ...]) -> _Family:
     moves = _moves(groups, datasets)
     order = {(c, d): move for move, (c, d, _) in enumerate(moves)}
     mirror_move = [order[mirror[c], mirror[d]] for c, d, _ in moves]
-    places = sorted({*means})
-    return _Family(groups, datasets, means, places, moves, np.array(mirror), np.array(mirror_move))
+    outputs = sorted({*means})
+    return _Family(groups, datasets, means, outputs, moves, np.array(mirror), np.array(mirror_move))
 
 
 def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[SolvedProgram]:
     """Solve the program of a family, or yield nothing if the solver fails.
 
-    The program minimises the largest mean distance over probabilities p_c(y) of the means y that
-    differ by factors of at most e^(k eps) when a block of k users moves. The probabilities can be
-    taken equal for a dataset and a mean and for their mirror images, and of two constraints that
-    mirror each other one is enough, which halves the program.
+    The program minimises the largest mean distance between output and mean. Its variables are the
+    probabilities p_c(y) of the outputs y on the datasets c, which change by factors of at most
+    e^(k eps) if the data of a block of k users change. Because of the symmetry, mirror images can
+    have equal probabilities, and one of two mirrored constraints is enough, which halves the
+    program.
     """
     from scipy import optimize, sparse  # slow to import: loaded on first use
 
     family = _family(groups)
-    n, n_places, width = len(family.datasets), len(family.places), family.places[-1]
-    column = np.arange(n * n_places).reshape(n, n_places)
+    n, n_outputs, width = len(family.datasets), len(family.outputs), family.outputs[-1]
+    column = np.arange(n * n_outputs).reshape(n, n_outputs)
     column = np.minimum(column, column[family.mirror][:, ::-1])
-    column = np.unique(column, return_inverse=True)[1].reshape(n, n_places)
+    column = np.unique(column, return_inverse=True)[1].reshape(n, n_outputs)
     risk = column.max() + 1
     chosen = np.flatnonzero(np.arange(n) <= family.mirror)
     chosen_moves = np.flatnonzero(np.arange(len(family.moves)) <= family.mirror_move)
@@ -232,12 +238,12 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[SolvedProgram]:
 
     # p_c(y) - e^(k eps) p_d(y) <= 0
     start, end, size = np.array(family.moves)[chosen_moves].T
-    row = np.arange(start.size * n_places).reshape(-1, n_places)
+    row = np.arange(start.size * n_outputs).reshape(-1, n_outputs)
     factors = np.exp(size * eps)[:, None]
     privacy = block(row.size, (1.0, row, column[start]), (-factors, row, column[end]))
     # sum_y p_c(y) |f_c - y| - R <= 0, and sum_y p_c(y) = 1
     row = np.arange(chosen.size)[:, None]
-    distances = [[abs(family.means[c] - place) / width for place in family.places] for c in chosen]
+    distances = [[abs(family.means[c] - y) / width for y in family.outputs] for c in chosen]
     risks = block(chosen.size, (distances, row, column[chosen]), (-1.0, row, risk))
     sums = block(chosen.size, (1.0, row, column[chosen]))
     result = optimize.linprog(
@@ -252,28 +258,28 @@ def _solve(groups: tuple[Group, ...], eps: float) -> Iterator[SolvedProgram]:
     if result.x is None:
         return
     multipliers = np.maximum(-result.ineqlin.marginals, 0)
-    loads = np.zeros((len(family.moves), n_places))
-    loads[chosen_moves] = multipliers[: privacy.shape[0]].reshape(-1, n_places)
+    loads = np.zeros((len(family.moves), n_outputs))
+    loads[chosen_moves] = multipliers[: privacy.shape[0]].reshape(-1, n_outputs)
     weights = np.zeros(n)
     weights[chosen] = multipliers[privacy.shape[0] :]
     yield _round_multipliers(family, result.fun * width / PARTS, weights, loads)
 
 
 def _round_multipliers(
-    family: _Family, floor: float, weights: Floats, loads: Floats
+    family: _Family, optimum: float, weights: Floats, loads: Floats
 ) -> SolvedProgram:
     """Average multipliers over mirror images, and round them to whole numbers."""
     loads = (loads + loads[family.mirror_move][:, ::-1]) / 2
     weights = (weights + weights[family.mirror]) / 2
     rounded = np.rint(loads * 2.0**_LOAD_BITS).astype(np.int64)
     return SolvedProgram(
-        floor=floor,
+        optimum=optimum,
         groups=family.groups,
         datasets=tuple(family.datasets),
         weights=tuple(np.rint(weights * 2.0**_WEIGHT_BITS).astype(np.int64).tolist()),
-        load_unit=family.places[-1] << (_WEIGHT_BITS - _LOAD_BITS),
+        load_unit=family.outputs[-1] << (_WEIGHT_BITS - _LOAD_BITS),
         loads=tuple(
-            (*family.moves[move][:2], int(place), int(rounded[move, place]))
-            for move, place in zip(*np.nonzero(rounded), strict=True)
+            (*family.moves[move][:2], int(y), int(rounded[move, y]))
+            for move, y in zip(*np.nonzero(rounded), strict=True)
         ),
     )

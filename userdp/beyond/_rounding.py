@@ -1,7 +1,7 @@
 """Directed rounding: stated privacy and errors are never better than the true ones.
 
-Texts of floats are read as Python reads them: "0.1" is at least the float 0.1, although that is
-slightly more than a tenth.
+A text stands for the float that Python reads from it: "0.1" is at least the float 0.1, although
+this float is slightly more than a tenth.
 """
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -46,7 +46,7 @@ def _to_digits(number: float, digits: int, rounding: str) -> str:
 
 
 def factor_of(eps: float) -> str:
-    """Return e^eps, rounded upwards: to two decimals, or to two digits of its excess over 1.
+    """Return e^eps, rounded upwards: to three digits, or to two digits of its excess over 1.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def factor_of(eps: float) -> str:
     factor = PRECISE.next_plus(Decimal(eps).exp(PRECISE))
     # Three digits for large factors; for small ones, digits of the excess over 1, which may be
     # tiny.
-    finest = Decimal(1).scaleb(max(factor.adjusted(), 0) - 2)
-    unit = min(finest, Decimal(1).scaleb((factor - 1).adjusted() - 1))
-    rounded = factor.quantize(unit if factor < 2 else finest, ROUND_CEILING, PRECISE)
+    third_digit = Decimal(1).scaleb(max(factor.adjusted(), 0) - 2)
+    unit = min(third_digit, Decimal(1).scaleb((factor - 1).adjusted() - 1))
+    rounded = factor.quantize(unit if factor < 2 else third_digit, ROUND_CEILING, PRECISE)
     text = f"{rounded:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -6,14 +6,14 @@ the objective "bound" and a privacy budget. Their shared parameters are
 - `users`, the public counts and bound U, and `clipping`, public intervals;
 - `total_width`, the width S of a user's intervals, finite and at least 0;
 - `budget`, a privacy budget (for Laplace noise) or a law of noise such as a `GaussianNoise`, whose
-  guarantee then takes the place of eps-DP;
+  privacy guarantee then takes the place of eps-DP;
 - `objective`, one of three worst-case errors of an estimator with bias b and noise Z, each the
   largest over all datasets: "bound" for |b| + E|Z| (the paper's measure), "l1" for the mean
   absolute error E|b + Z|, and "mse" for the mean square error b^2 + E Z^2.
 
-Neighbouring datasets differ in all samples of one user. Errors are in the unit of the samples, or
-in its square for "mse". They are Fractions for "bound" and "mse" if the bound is a Fraction and the
-noise is Laplace, otherwise floats.
+Neighbouring datasets may differ in all samples of one user. Errors are in the unit of the samples,
+or in its square for "mse". They are Fractions for "bound" and "mse" if the bound is a Fraction and
+the noise is Laplace, otherwise floats.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 
 from userdp import _checks as check
 from userdp import worstcase
-from userdp._checks import Exact, Floats
+from userdp._checks import Floats, Real
 from userdp.beyond.noise import Budget, Noise, Objective, read_budget, read_objective
 from userdp.model import Clipping, Contributions, Number, _as_bound, _number_or_float, _read_centre
 
@@ -68,8 +68,8 @@ def worst_case_error(
     objective = read_objective(objective)
     law = read_budget(budget)
     bias = worstcase.worst_case_bias(users, clipping)
-    change = worstcase.sensitivity(users, clipping)
-    return _number_or_float(users, law.worst_case(bias, change, objective))
+    sensitivity = worstcase.sensitivity(users, clipping)
+    return _number_or_float(users, law.worst_case(bias, sensitivity, objective))
 
 
 def threshold(
@@ -78,9 +78,10 @@ def threshold(
     """Return the total width S of a user's intervals at which `symmetric_error` is smallest.
 
     For "bound" it is the k-th largest U m_l with k = ceil(2 E|Z|), or 0 if k > L, where E|Z| is the
-    mean size of the noise at sensitivity 1. For the other objectives it is the best of the clamped
-    stationary points S_n = n U M / (n + 2 x_n), where n users are clipped, M is the mean of their
-    counts, and x_n is the best ratio of bias to sensitivity (thm-stationary).
+    mean absolute value of the noise at sensitivity 1. For the other objectives it is the best of
+    the stationary points S_n = U H(n) / (n + 2 x_n), each projected to the widths at which n users
+    are clipped; H(n) is the sum of their counts, and x_n is the best ratio of bias to sensitivity
+    (thm-stationary).
 
     Parameters
     ----------
@@ -122,14 +123,14 @@ def _stationary_width(users: Contributions, law: Noise, objective: Objective) ->
     """
     sizes, n_users = users.histogram
     # Number of users above the lower end of each piece, and the sum of their largest sums.
-    above = np.cumsum(n_users[::-1])[::-1].astype(np.float64)
+    n_above = np.cumsum(n_users[::-1])[::-1].astype(np.float64)
     largest = float(users.upper) * np.append(0.0, sizes)
-    total = np.cumsum((largest[1:] * n_users)[::-1])[::-1]
+    sum_above = np.cumsum((largest[1:] * n_users)[::-1])[::-1]
 
     def stationary(piece: int) -> float:
-        n = above[piece]
+        n = n_above[piece]
         ratio = float(law.best_ratio(np.array([n]), objective)[0])
-        return float(total[piece] / (n + 2 * ratio))
+        return float(sum_above[piece] / (n + 2 * ratio))
 
     def is_reached(piece: int) -> bool:
         return stationary(piece) <= float(largest[piece + 1])
@@ -172,7 +173,7 @@ def optimal_clipping(
 
 
 def centred_clipping(
-    users: Contributions, total_width: Exact, centre: Exact | None = None
+    users: Contributions, total_width: Real, centre: Real | None = None
 ) -> Clipping:
     """Return intervals of one total width S around one centre: [c - S/2m, c + S/2m] within [0, U].
 
@@ -205,10 +206,10 @@ def centred_clipping(
     (array([6., 3.]), array([ 8., 10.]))
     """
     check.instance("users", users, Contributions)
-    number = Fraction if users.is_exact else float
-    width = number(check.size("total_width", total_width, users.is_exact))
-    middle = np.asarray(number(_read_centre(users, centre)))
-    # Arrays of Fractions and of floats divide and subtract alike.
+    kind = Fraction if users.is_exact else float
+    width = kind(check.nonnegative("total_width", total_width, users.is_exact))
+    middle = np.asarray(kind(_read_centre(users, centre)))
+    # These operations work on arrays of Fractions and of floats.
     half_widths = np.asarray(width) / (2 * users.counts)
     upper = np.asarray(users.upper)
     return Clipping(
@@ -216,7 +217,7 @@ def centred_clipping(
     )
 
 
-def centred_bias(users: Contributions[Number], total_width: Exact, centre: Exact) -> Number | float:
+def centred_bias(users: Contributions[Number], total_width: Real, centre: Real) -> Number | float:
     """Return the worst-case bias of `centred_clipping`, without an array over all users.
 
     Parameters
@@ -256,7 +257,7 @@ def optimal_error(
 def optimal_error(
     users: Contributions[Number], budget: Budget, objective: Objective
 ) -> Number | float: ...
-def optimal_error(users: Contributions, budget: Budget, objective: Objective = "bound") -> Exact:
+def optimal_error(users: Contributions, budget: Budget, objective: Objective = "bound") -> Real:
     """Return the smallest worst-case error of any estimator with noise of the given law.
 
     For "bound" it is (U / 2N) H(2 E|Z|), with H the `sum_of_largest`; for the other objectives it
@@ -285,17 +286,17 @@ def optimal_error(users: Contributions, budget: Budget, objective: Objective = "
     """
     if read_objective(objective) != "bound":
         return symmetric_error(users, threshold(users, budget, objective), budget, objective)
-    return _as_bound(users, least_error(users, read_budget(budget).mean_size))
+    return _as_bound(users, optimal_error_for_noise(users, read_budget(budget).mean_abs))
 
 
-def least_error(users: Contributions, mean_size: Exact) -> Fraction:
-    """Return (U / 2N) H(2w), the smallest worst-case error with noise of mean size w.
+def optimal_error_for_noise(users: Contributions, mean_abs: Real) -> Fraction:
+    """Return (U / 2N) H(2w), the smallest worst-case error if E|Z| = w.
 
     Parameters
     ----------
     users : Contributions
-    mean_size : float or Fraction
-        w = E|Z| for sensitivity 1.
+    mean_abs : float or Fraction
+        w, the mean absolute value of the noise for sensitivity 1.
 
     Returns
     -------
@@ -304,16 +305,16 @@ def least_error(users: Contributions, mean_size: Exact) -> Fraction:
 
     Examples
     --------
-    >>> least_error(Contributions([4, 2, 1], upper=7), mean_size=1)
+    >>> optimal_error_for_noise(Contributions([4, 2, 1], upper=7), mean_abs=1)
     Fraction(3, 1)
     """
-    largest = worstcase.sum_of_largest(users, 2 * Fraction(mean_size))
-    return Fraction(users.upper) / (2 * users.total) * largest
+    sum_of_counts = worstcase.sum_of_largest(users, 2 * Fraction(mean_abs))
+    return Fraction(users.upper) / (2 * users.total) * sum_of_counts
 
 
 def symmetric_error(
     users: Contributions[Number],
-    total_width: Exact,
+    total_width: Real,
     budget: Budget,
     objective: Objective = "bound",
 ) -> Number | float:
@@ -346,12 +347,12 @@ def symmetric_error(
     check.instance("users", users, Contributions)
     objective = read_objective(objective)
     law = read_budget(budget)
-    width = check.size("total_width", total_width, users.is_exact)
+    width = check.nonnegative("total_width", total_width, users.is_exact)
     bias = worstcase._symmetric_bias(users, width)
     return _number_or_float(users, law.worst_case(bias, width / users.total, objective))
 
 
-def projected_error(users: Contributions, total_width: Exact, budget: Budget) -> float:
+def projected_error(users: Contributions, total_width: Real, budget: Budget) -> float:
     """Return the largest mean absolute error of symmetric intervals if the release is projected.
 
     Projection onto [0, U] costs no privacy and does not increase the error on any dataset, so this
@@ -385,34 +386,37 @@ def projected_error(users: Contributions, total_width: Exact, budget: Budget) ->
     law = read_budget(budget)
     sizes, n_users = users.histogram
     largest = float(users.upper) * sizes
-    width = min(float(check.size("total_width", total_width)), float(largest[-1]))
+    width = min(float(check.nonnegative("total_width", total_width)), float(largest[-1]))
     upper = float(users.upper)
-    change = width / users.total
-    # For users who are not clipped only the sum matters; the others are taken heaviest first.
+    sensitivity = width / users.total
+    # Of the users who are not clipped, only the sum matters; the others are taken heaviest first.
     is_clipped = largest > width
-    unclipped = float(np.sum((largest * n_users)[~is_clipped])) / users.total
+    unclipped_mean = float(np.sum((largest * n_users)[~is_clipped])) / users.total
     heaviest_first = n_users[is_clipped][::-1]
     n_above = np.append(0, np.cumsum(heaviest_first)).astype(np.float64)
     removed = np.append(0.0, np.cumsum((largest[is_clipped][::-1] - width) * heaviest_first))
     n_clipped = int(n_above[-1])
-    # Up to this number, the others bring the clipped mean to U/2, and the error grows with the
-    # bias.
+    # With up to `first` users at U, the others can bring the clipped mean to U/2; the error then
+    # grows with this number, as the bias does.
     first = n_clipped
-    if change:
-        first = int(min((n_clipped + unclipped / change) / 2, n_clipped))
-    worst = 0.0
+    if sensitivity:
+        first = int(min((n_clipped + unclipped_mean / sensitivity) / 2, n_clipped))
+    largest_error = 0.0
     for start in range(max(first - 1, 0), n_clipped + 1, _BATCH):
         n_at_top = np.arange(start, min(start + _BATCH, n_clipped + 1))
         bias = np.interp(n_at_top, n_above, removed) / (2 * users.total)
-        others = (n_clipped - n_at_top) * change + unclipped
-        distance = np.maximum(n_at_top * change - others, 0.0) / 2
-        removed_noise = _removed_noise(law, distance, upper, change)
-        worst = max(worst, float(np.max(law.mean_error(bias, change) - removed_noise)))
-    return worst
+        others = (n_clipped - n_at_top) * sensitivity + unclipped_mean
+        distance = np.maximum(n_at_top * sensitivity - others, 0.0) / 2
+        removed_noise = _removed_noise(law, distance, upper, sensitivity)
+        errors = law.mean_error(bias, sensitivity) - removed_noise
+        largest_error = max(largest_error, float(np.max(errors)))
+    return largest_error
 
 
-def _removed_noise(law: Noise, distance: Floats, upper: float, change: float | Floats) -> Floats:
-    """Return the mean noise that projection to [0, U] removes, for a mean this far from U/2."""
+def _removed_noise(
+    law: Noise, distance: Floats, upper: float, sensitivity: float | Floats
+) -> Floats:
+    """Return by how much projection lowers the mean error, for clipped means this far from U/2."""
     to_near_end = np.maximum(upper / 2 - distance, 0.0)
     to_far_end = upper / 2 + distance
-    return law.mean_excess(to_near_end, change) + law.mean_excess(to_far_end, change)
+    return law.mean_excess(to_near_end, sensitivity) + law.mean_excess(to_far_end, sensitivity)

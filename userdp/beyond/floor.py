@@ -1,8 +1,8 @@
-"""A lower bound for any collection, with its proof: an error that no private mechanism avoids.
+"""Lower bounds on the worst-case error of every private mechanism, with their proofs.
 
 A certificate holds a few datasets of the heaviest users and the multipliers of a linear program.
 Any multipliers prove a valid bound, in exact arithmetic: thm-certificate of the book. Neighbouring
-datasets differ in all samples of one user; the counts, the bound on samples and eps are public.
+datasets may differ in all samples of one user; the counts, the bound on samples and eps are public.
 Nothing here reads protected data.
 """
 
@@ -23,7 +23,8 @@ from userdp._search import NotFoundError
 from userdp.beyond import _programs
 from userdp.model import Contributions, Epsilon, read_eps
 
-# Above these budgets no linear program is solved, thm-lattice is not used, and the bound is 0.
+# Above these budgets, respectively, no linear program is solved, thm-lattice is not used, and the
+# bound is 0.
 _LARGEST_EPS_OF_PROGRAMS, _LARGEST_EPS_OF_LATTICES, _LARGEST_EPS = 5, 12, 64
 
 # `check` accepts no larger d eps, because the exponential series would take too long.
@@ -58,9 +59,9 @@ class UserGroup:
 class FloorCertificate:
     """A lower bound, and its proof.
 
-    Every user-level eps-DP mechanism (neighbours differ in all samples of one user; counts, bound
-    on samples and eps are public) has a mean absolute error of at least `bound` on some dataset.
-    `check` proves it from the other attributes.
+    Every user-level eps-DP mechanism (neighbours may differ in all samples of one user; counts,
+    bound on samples and eps are public) has a worst-case mean absolute error of at least `bound`.
+    `check` proves this from the other attributes.
 
     Attributes
     ----------
@@ -93,8 +94,8 @@ class FloorCertificate:
         Loads are multiples of it.
     loads : tuple of (int, int, int, int)
         The indices of two datasets c and d; the index of a mean y among the distinct ones,
-        ascending; and the multiplier lambda_cd(y) of the constraint that y is more probable at c
-        than at d by at most the factor. Loads that are not listed are 0.
+        ascending; and the multiplier lambda_cd(y) of the constraint that y is at most the factor
+        times as probable at c as at d. Loads that are not listed are 0.
     """
 
     counts: tuple[tuple[int, int], ...]
@@ -149,42 +150,42 @@ class FloorCertificate:
                 n_differing * self.eps <= _LARGEST_EXPONENT,
                 f"have d eps at most {_LARGEST_EXPONENT}",
             )
-            least = _exp_above(n_differing * self.eps)
-            _require(factor >= least, "have factors of at least e^(d eps)")
-        proved = self._evaluate()
-        _require(proved == self.bound, "prove exactly its bound")
-        return proved
+            least_factor = _exp_above(n_differing * self.eps)
+            _require(factor >= least_factor, "have factors of at least e^(d eps)")
+        proved_bound = self._evaluate()
+        _require(proved_bound == self.bound, "prove exactly its bound")
+        return proved_bound
 
     def _evaluate(self) -> Fraction:
-        """Evaluate the certificate, whose numbers and factors are already checked."""
-        proofs = {
+        """Return the bound that is proved, provided that the numbers and factors are valid."""
+        bounds = {
             "chain": self._chain_bound,
             "lattice": self._lattice_bound,
             "datasets": self._datasets_bound,
         }
-        _require(self.source in proofs, f"have one of the sources {', '.join(proofs)}")
+        _require(self.source in bounds, f"have one of the sources {', '.join(bounds)}")
         total = sum(size * n_users for size, n_users in self.counts)
         _require(total > 0, "have users")
-        return proofs[self.source]() * self.upper / total
+        return bounds[self.source]() * self.upper / total
 
     def _datasets_bound(self) -> Fraction:
         """Return the bound of thm-certificate, in samples at U."""
         means = self._means()
-        places = sorted({*means})
+        outputs = sorted({*means})
         factors = dict(self.factors)
         costs = [
-            [Fraction(weight * abs(mean - place)) for place in places]
+            [Fraction(weight * abs(mean - output)) for output in outputs]
             for mean, weight in zip(means, self.weights, strict=True)
         ]
-        for c, d, place, load in self.loads:
+        for c, d, y, load in self.loads:
             _require(
-                max(c, d) < len(means) and place < len(places),
+                max(c, d) < len(means) and y < len(outputs),
                 "have loads on its own datasets and means",
             )
             n_differing = self._n_differing(c, d)
             _require(n_differing in factors, f"have a factor for {_users(n_differing)}")
-            costs[c][place] += self.load_unit * load
-            costs[d][place] -= self.load_unit * load * factors[n_differing]
+            costs[c][y] += self.load_unit * load
+            costs[d][y] -= self.load_unit * load * factors[n_differing]
         _require(
             sum(self.weights) > 0 and self.unit > 0, "have a positive weight and a positive unit"
         )
@@ -192,28 +193,30 @@ class FloorCertificate:
 
     def _n_differing(self, c: int, d: int) -> int:
         """Return in how many users two datasets differ, up to the order of a group's blocks."""
-        users = 0
-        for group, here, there in zip(self.groups, self.datasets[c], self.datasets[d], strict=True):
-            users += group.block_size * (group.n_blocks - sum(map(min, here, there)))
-        return users
+        n_users = 0
+        for group, at_c, at_d in zip(self.groups, self.datasets[c], self.datasets[d], strict=True):
+            n_users += group.block_size * (group.n_blocks - sum(map(min, at_c, at_d)))
+        return n_users
 
     def _means(self) -> list[int]:
         """Return N times the datasets' means, in units; raise if a dataset is impossible."""
-        users = self._heaviest()
+        heaviest = self._heaviest()
         for group in self.groups:
-            counts = [*islice(users, group.block_size * group.n_blocks)]
+            counts = [*islice(heaviest, group.block_size * group.n_blocks)]
             _require(
                 len(counts) == group.block_size * group.n_blocks > 0,
                 "have enough users for its groups",
             )
-            most = min(sum(counts[block :: group.n_blocks]) for block in range(group.n_blocks))
+            lightest = min(sum(counts[block :: group.n_blocks]) for block in range(group.n_blocks))
             _require(group.levels[:1] == (0,), "have levels that begin with 0")
             _require(
                 all(low < high for low, high in pairwise(group.levels)), "have increasing levels"
             )
-            _require(group.levels[-1] <= self.unit * most, "have levels that all blocks can reach")
-        members = sum(group.block_size * group.n_blocks for group in self.groups)
-        _require(members == self.n_users, f"have n_users = {members}, as its groups do")
+            _require(
+                group.levels[-1] <= self.unit * lightest, "have levels that all blocks can reach"
+            )
+        n_members = sum(group.block_size * group.n_blocks for group in self.groups)
+        _require(n_members == self.n_users, f"have n_users = {n_members}, as its groups do")
         for dataset in self.datasets:
             _require(len(dataset) == len(self.groups), "list each group in each dataset")
             for group, arrangement in zip(self.groups, dataset, strict=True):
@@ -347,12 +350,12 @@ class FloorCertificate:
 def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     """Return a lower bound on the worst-case error of every private mechanism, and its proof.
 
-    No user-level eps-DP mechanism (neighbours differ in all samples of one user; counts, bound on
-    samples and eps are public) has a worst-case mean absolute error below `bound`. It is the
+    No user-level eps-DP mechanism (neighbours may differ in all samples of one user; counts, bound
+    on samples and eps are public) has a worst-case mean absolute error below `bound`. This is the
     largest of the bounds behind `minimax_lower_bound`, in exact arithmetic, and of those that
     linear programs find for a fixed list of families of datasets, evaluated exactly:
-    thm-certificate of the book. It takes one or a few seconds. Another version of the solver may
-    find a bound that differs in its last digits, which is also proved.
+    thm-certificate of the book. The search takes one or a few seconds. Another version of the
+    solver may find a bound that differs in its last digits, which is also proved.
 
     Parameters
     ----------
@@ -384,9 +387,9 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
         return best
     # The optimum of a program is at least the bound that its multipliers prove.
     programs = _programs.solve_all(trivial._heaviest(), users.n_users, float(trivial.eps))
-    solved = sorted(programs, key=lambda program: program.floor, reverse=True)
+    solved = sorted(programs, key=lambda program: program.optimum, reverse=True)
     for program in solved:
-        if program.floor * trivial.upper <= best.bound * users.total:
+        if program.optimum * trivial.upper <= best.bound * users.total:
             break
         best = max(best, _from_program(trivial, program), key=_bound)
     return best
@@ -448,10 +451,10 @@ def _closed_forms(trivial: FloorCertificate) -> Iterator[FloorCertificate]:
         return
     sizes, n_users = np.array(trivial.counts, dtype=np.float64).T
     n, q = np.cumsum(n_users), exp(trivial.eps)
-    # Among users with the same count, the bound is monotone.
-    chains = np.cumsum(sizes * n_users) / ((1 + q) ** 2 + n * (q**2 - 1))
-    longest = int(n[np.argmax(chains)])
-    yield _with_bound(replace(trivial, n_users=longest, factors=(_factor(1, trivial.eps),)))
+    # While users with the same count are added to a chain, its bound is monotone.
+    chain_bounds = np.cumsum(sizes * n_users) / ((1 + q) ** 2 + n * (q**2 - 1))
+    best_length = int(n[np.argmax(chain_bounds)])
+    yield _with_bound(replace(trivial, n_users=best_length, factors=(_factor(1, trivial.eps),)))
     for n_joint in range(1, min(int(n[-1]), 3) + 1):
         if n_joint * trivial.eps <= _LARGEST_EPS_OF_LATTICES:
             factors = (_factor(n_joint, trivial.eps),)
@@ -493,7 +496,7 @@ def _exp_above(x: Fraction) -> Fraction:
 
 
 def _single_user_risk(q: Fraction) -> Fraction:
-    """Return s_n of thm-lattice, the unavoidable error of one user, as a fraction of the range."""
+    """Return s_n of thm-lattice, a lower bound for one user, as a fraction of the range."""
     twice = 2 * q / (q - 1)
     u = [Fraction(1), twice, twice**2 - 1]
     # `frontier` searches the same range for this n: up to 2 sqrt(q) + 2.

@@ -1,6 +1,6 @@
-"""Lower bounds on the error of any private mean, and how far the optimum is from them.
+"""Lower bounds on the error of every private mechanism for the mean, and how near the optimum is.
 
-Neighbouring datasets differ in all samples of one user; the counts, the bound and eps are public.
+Neighbouring datasets may differ in all samples of one user; the counts, U and eps are public.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     It is (U/N) max_n H(n) b_n, where H(n) is the sum of the n largest counts. Here b_n is the
     larger of 1 / (1 + cosh(eps) + n sinh(eps)), from a chain of datasets in which one user after
     another moves from one end of the range to the other, and s(n eps), from n users who act as one:
-    thm-chain and thm-lattice of the book. `optimality_factor` bounds how far E_OPT can be from the
-    smallest possible error. `minimax_certificate` proves a better bound for a given collection, in
+    thm-chain and thm-lattice of the book. `optimality_factor` bounds the ratio of E_OPT to the
+    minimax risk. `minimax_certificate` usually proves a better bound for a given collection, in
     one or a few seconds.
 
     Parameters
@@ -53,20 +53,20 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     sizes, n_users = users.histogram
     ends = np.append(0.0, np.cumsum(n_users[::-1]))
     sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))
-    # Among users with the same count, H(n) b_n is monotone on the chain.
+    # While users with the same count are added to the chain, H(n) b_n is monotone.
     n = np.unique(np.append(ends[1:], np.arange(1, min(users.n_users, 3) + 1)))
     shares = np.interp(n, ends, sums) / users.total
-    risks = _least_risks(n, float(read_eps(eps)))
-    return float(users.upper) * float(np.max(shares * risks))
+    floors = _risk_floors(n, float(read_eps(eps)))
+    return float(users.upper) * float(np.max(shares * floors))
 
 
 def optimality_factor(budget: Budget) -> float:
-    """Return an upper bound on the ratio of `optimal_error` to the smallest possible error.
+    """Return an upper bound on the ratio of `optimal_error` to the minimax risk.
 
     For every collection, the worst-case error of the optimum is at most this multiple of the
-    smallest worst-case mean absolute error of all user-level eps-DP mechanisms, of any kind:
+    minimax risk, the smallest worst-case mean absolute error of all user-level eps-DP mechanisms:
     thm-factor of the book. The factor is at most (1 + cosh(eps)) / 2 + sinh(eps) E|Z|, where E|Z|
-    is the mean size of the noise at sensitivity 1.
+    is the mean absolute value of the noise at sensitivity 1.
 
     Parameters
     ----------
@@ -91,30 +91,31 @@ def optimality_factor(budget: Budget) -> float:
     law = read_budget(budget)
     if not isinstance(law, PureNoise):
         check.refuse_kind("budget", "a privacy budget or a law that is eps-DP", budget)
-    x = 2 * Fraction(law.mean_size)
+    x = 2 * Fraction(law.mean_abs)
     lower = floor(x)
     n = np.array([max(lower, 1), lower + 1], dtype=np.float64)
-    # If no lower bound H(n) b_n exceeds 1, H is at most this at the two integers around x.
-    with np.errstate(divide="ignore"):  # beyond eps = 1400 the risks are 0 in floats
-        largest = 1 / _least_risks(n, float(law.eps))
-    below = float(np.min(np.maximum(1, lower / n) * largest)) if lower else 0.0
-    above = float(np.min(np.maximum(1, (lower + 1) / n) * largest))
+    # If no lower bound H(n) b_n exceeds 1, then H(n) is at most 1 / b_n. This bounds H at the two
+    # integers around x.
+    with np.errstate(divide="ignore"):  # beyond eps = 1400 the floors are 0 in floats
+        largest = 1 / _risk_floors(n, float(law.eps))
+    left = float(np.min(np.maximum(1, lower / n) * largest)) if lower else 0.0
+    right = float(np.min(np.maximum(1, (lower + 1) / n) * largest))
     fraction = float(x - lower)
-    return ((1 - fraction) * below + fraction * above) / 2
+    return ((1 - fraction) * left + fraction * right) / 2
 
 
-def _least_risks(n: Floats, eps: float) -> Floats:
-    """Return b_n: the unavoidable error, as a fraction of how far n users can move the mean."""
+def _risk_floors(n: Floats, eps: float) -> Floats:
+    """Return b_n: a lower bound on the error, in units of how far n users can move the mean."""
     with np.errstate(over="ignore"):
-        risks: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
-    # For four or more users, treating them as one adds less than one part in 50,000.
+        floors: Floats = 1 / (1 + np.cosh(eps) + n * np.sinh(eps))
+    # For four or more users, the maximum with s(n eps) is larger by less than one part in 50,000.
     is_few = n <= 3
-    risks[is_few] = np.maximum(risks[is_few], _single_user_risk(n[is_few] * eps))
-    return risks
+    floors[is_few] = np.maximum(floors[is_few], _single_user_risk(n[is_few] * eps))
+    return floors
 
 
 def _single_user_risk(eps: Floats) -> Floats:
-    """Return s(eps) of thm-lattice: the unavoidable error of a single user's sample in [0, 1]."""
+    """Return s(eps) of thm-lattice: a lower bound on the error for a single user, with U = 1."""
     x = np.clip(eps, 1e-9, 1400)  # where every term is finite
     kappa = 2 * np.arcsinh(np.exp(-x / 2) / np.sqrt(-2 * np.expm1(-x)))
 

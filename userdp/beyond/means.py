@@ -7,9 +7,10 @@ influences a_l = sum_g U m_lg / N_g (thm-several-means of the book). One thresho
 influences attains it. Giving each group an equal part of the budget, and its own threshold, is
 never better.
 
-Neighbouring datasets differ in all samples of one user, in all groups; the counts m_lg, the bound
-and eps are public. The noise is Laplace: staircase noise in several coordinates is not private at
-their common sensitivity, and for Gaussian noise a different distance between means matters.
+Neighbouring datasets may differ in all samples of one user, in all groups; the counts m_lg, the
+bound and eps are public. The noise is Laplace: staircase noise in several coordinates is not
+private at their common sensitivity, and for Gaussian noise a different distance between means
+matters.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats, RNGLike
+from userdp._checks import Floats, Real, RNGLike
 from userdp.beyond.statistics import Modulus, _modulus_of_influences, modulus_of_mean
 from userdp.mechanisms import grid_steps
 from userdp.model import (
@@ -37,7 +38,7 @@ from userdp.model import (
 from userdp.noise import noise_scale
 
 
-def influence(counts: npt.ArrayLike, upper: Exact) -> npt.NDArray[Any]:
+def influence(counts: npt.ArrayLike, upper: Real) -> npt.NDArray[Any]:
     """Return how far each user can move all means together: a_l = sum_g U m_lg / N_g.
 
     Parameters
@@ -74,7 +75,7 @@ def influence(counts: npt.ArrayLike, upper: Exact) -> npt.NDArray[Any]:
 def influence_threshold(counts: npt.ArrayLike, upper: float, eps: Epsilon) -> float: ...
 @overload
 def influence_threshold(counts: npt.ArrayLike, upper: Fraction, eps: Epsilon) -> Fraction: ...
-def influence_threshold(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Exact:
+def influence_threshold(counts: npt.ArrayLike, upper: Real, eps: Epsilon) -> Real:
     """Return the best threshold T for the users' influences: the ceil(2G/eps)-th largest.
 
     Parameters
@@ -102,7 +103,7 @@ def influence_threshold(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Ex
     2.0
     """
     groups, bound = _read_groups(counts), _read_bound(counts, upper)
-    threshold: Exact = _threshold(_influence(groups, bound), groups.shape[1], eps)
+    threshold: Real = _threshold(_influence(groups, bound), groups.shape[1], eps)
     return threshold
 
 
@@ -110,7 +111,7 @@ def influence_threshold(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Ex
 def modulus_of_several_means(counts: npt.ArrayLike, upper: float) -> Modulus[float]: ...
 @overload
 def modulus_of_several_means(counts: npt.ArrayLike, upper: Fraction) -> Modulus[Fraction]: ...
-def modulus_of_several_means(counts: npt.ArrayLike, upper: Exact) -> Modulus[Any]:
+def modulus_of_several_means(counts: npt.ArrayLike, upper: Real) -> Modulus[Any]:
     """Return the modulus of several means: how far n users can move them, summed over the groups.
 
     It is H_a(n), the sum of the n largest influences. Because noise is added to G numbers, the
@@ -146,11 +147,12 @@ def modulus_of_several_means(counts: npt.ArrayLike, upper: Exact) -> Modulus[Any
 def error_of_several_means(counts: npt.ArrayLike, upper: float, eps: Epsilon) -> float: ...
 @overload
 def error_of_several_means(counts: npt.ArrayLike, upper: Fraction, eps: Epsilon) -> Fraction: ...
-def error_of_several_means(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Exact:
-    """Return the guarantee of `opt_several_means`: the smallest error, summed over the groups.
+def error_of_several_means(counts: npt.ArrayLike, upper: Real, eps: Epsilon) -> Real:
+    """Return the guarantee of `opt_several_means`, the smallest error summed over the groups.
 
     For every estimator of all means with Laplace noise of one scale, the worst case of bias plus
-    mean size of the noise, summed over the groups, is at least 1/2 H_a(2G/eps): thm-several-means.
+    mean absolute value of the noise, summed over the groups, is at least 1/2 H_a(2G/eps):
+    thm-several-means.
 
     Parameters
     ----------
@@ -178,7 +180,7 @@ def error_of_several_means(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) ->
     """
     groups, bound = _read_groups(counts), _read_bound(counts, upper)
     modulus = _modulus_of_influences(_influence(groups, bound))
-    error: Exact = modulus.optimal_error(read_eps(eps) / groups.shape[1])
+    error: Real = modulus.optimal_error(read_eps(eps) / groups.shape[1])
     return error
 
 
@@ -186,7 +188,7 @@ def error_of_several_means(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) ->
 def error_of_divided_budget(counts: npt.ArrayLike, upper: float, eps: Epsilon) -> float: ...
 @overload
 def error_of_divided_budget(counts: npt.ArrayLike, upper: Fraction, eps: Epsilon) -> Fraction: ...
-def error_of_divided_budget(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -> Exact:
+def error_of_divided_budget(counts: npt.ArrayLike, upper: Real, eps: Epsilon) -> Real:
     """Return the smallest error, summed over the groups, if each mean gets an equal part of eps.
 
     Each group has its own threshold and the budget eps/G, so the sum is 1/2 sum_g H_g(2G/eps). It
@@ -221,14 +223,14 @@ def error_of_divided_budget(counts: npt.ArrayLike, upper: Exact, eps: Epsilon) -
     share = read_eps(eps) / groups.shape[1]
     # Users without samples in a group do not contribute to its mean.
     collections = [Contributions(group[group > 0], bound) for group in groups.T]
-    error: Exact = sum(modulus_of_mean(users).optimal_error(share) for users in collections)
+    error: Real = sum(modulus_of_mean(users).optimal_error(share) for users in collections)
     return error
 
 
 def opt_several_means(
     sums: npt.ArrayLike,
     counts: npt.ArrayLike,
-    upper: Exact,
+    upper: Real,
     eps: Epsilon,
     *,
     rng: RNGLike = None,
@@ -276,9 +278,9 @@ def opt_several_means(
     values = _read_group_sums(sums, 2 * middles)
     generator = check.rng(rng)
     influences = _influence(groups, bound)
-    width = _threshold(influences, groups.shape[1], eps)
-    floats = influences.astype(np.float64)
-    factors = np.divide(float(width), floats, out=np.ones_like(floats), where=floats > width)
+    threshold = float(_threshold(influences, groups.shape[1], eps))
+    a = influences.astype(np.float64)
+    factors = np.divide(threshold, a, out=np.ones_like(a), where=a > threshold)
     half_widths = middles * factors[:, None]
     # Each group has its own grid, on which sums are exact.
     ends = half_widths.max(axis=0)
@@ -314,7 +316,7 @@ def _read_groups(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return groups
 
 
-def _read_bound(counts: npt.ArrayLike, upper: Exact) -> Exact:
+def _read_bound(counts: npt.ArrayLike, upper: Real) -> Real:
     """Return the bound U, if the largest sums of samples and of influences are finite floats."""
     bound = check.upper(upper)
     if bound > check.LARGEST / max(int(np.sum(counts)), 2):
@@ -331,12 +333,12 @@ def _influence(groups: npt.NDArray[np.int64], bound: Any) -> npt.NDArray[Any]:
 
 
 def _threshold(influences: npt.NDArray[Any], n_groups: int, eps: Epsilon) -> Any:
-    """Return the ceil(2G/eps)-th largest influence."""
+    """Return the ceil(2G/eps)-th largest influence, or 0 if there are fewer users."""
     exact = read_eps(eps)
     # Keep a float a float, because `rank` allows for its rounding.
-    position = rank((eps if isinstance(eps, float) else exact) / n_groups)
+    k = rank((eps if isinstance(eps, float) else exact) / n_groups)
     kind = Fraction if influences.dtype == object else float
-    return kind(np.sort(influences)[-position]) if position <= influences.size else kind(0)
+    return kind(np.sort(influences)[-k]) if k <= influences.size else kind(0)
 
 
 def _read_group_sums(sums: npt.ArrayLike, largest: Floats) -> Floats:

@@ -1,10 +1,11 @@
 """Clipped and weighted means for any law of noise, on arrays of user sums.
 
 They generalise `userdp.laplace` and `userdp.opt_worst_case`: `budget` is a privacy budget (for
-Laplace noise) or a law of noise, whose guarantee then takes the place of eps-DP. Everything else is
-as in `userdp.mechanisms`: the guarantee is for replacing all samples of one user, with counts,
-bound, widths, centre and weights public; the sums, shape (..., L), are protected; results have the
-shape (...) and the unit of the samples; floating-point noise is for demonstrations only.
+Laplace noise) or a law of noise, whose privacy guarantee then takes the place of eps-DP. Everything
+else is as in `userdp.mechanisms`: neighbouring datasets may differ in all samples of one user;
+counts, bound, widths, centre and weights are public; the sums, shape (..., L), are protected;
+results have the shape (...) and the unit of the samples; floating-point noise is for demonstrations
+only.
 `total_width` and `centre` are described in `clipped_mean`, `weights` in `weighted_mean`.
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats, RNGLike
+from userdp._checks import Floats, Real, RNGLike
 from userdp.beyond.errors import threshold
 from userdp.beyond.noise import Budget, Objective, read_budget, read_objective
 from userdp.mechanisms import grid_sum
@@ -27,10 +28,10 @@ from userdp.model import Contributions, Number, _number_or_float, _read_centre, 
 def clipped_mean(
     sums: npt.ArrayLike,
     users: Contributions,
-    total_width: Exact,
+    total_width: Real,
     budget: Budget,
     *,
-    centre: Exact | None = None,
+    centre: Real | None = None,
     rng: RNGLike = None,
 ) -> Floats:
     """Release the mean, with every user's centred sum clipped to the same interval [-S/2, S/2].
@@ -86,10 +87,10 @@ def clipped_mean(
 def clipped_mean_error(
     sums: npt.ArrayLike,
     users: Contributions,
-    total_width: Exact,
+    total_width: Real,
     budget: Budget,
     *,
-    centre: Exact | None = None,
+    centre: Real | None = None,
     project: bool = False,
 ) -> Floats:
     """Return the mean absolute error of `clipped_mean` on given datasets, noise integrated out.
@@ -127,7 +128,7 @@ def clipped_mean_error(
     bias = (centred - np.clip(centred, low, high)).sum(axis=-1) / users.total
     change = (high - low) / users.total
     error = law.mean_error(bias, change)
-    if check.truth("project", project):
+    if check.boolean("project", project):
         clipped_means = values.sum(axis=-1) / users.total - bias
         error -= law.mean_excess(np.maximum(clipped_means, 0), change)
         error -= law.mean_excess(np.maximum(float(users.upper) - clipped_means, 0), change)
@@ -218,7 +219,7 @@ def weighted_mean(
     *,
     rng: RNGLike = None,
 ) -> Floats:
-    """Release the mean of the users' averages with public weights, without clipping.
+    """Release the weighted mean of the users' averages, with public weights and no clipping.
 
     That is sum_l w_l xbar_l / W plus noise for its sensitivity U max(w) / W, with W = sum_l w_l.
     Weights min(m_l, k) give the conditional mean of the release that keeps k random samples per
@@ -254,10 +255,10 @@ def weighted_mean(
     values = _read_sums(sums, users)
     generator = check.rng(rng)
     law = read_budget(budget)
-    shares = _read_weights(users, weights).astype(np.float64)
-    total, change = grid_sum(values / users.counts * shares, 0.0, float(users.upper))
+    w = _read_weights(users, weights).astype(np.float64)
+    total, change = grid_sum(values / users.counts * w, 0.0, float(users.upper))
     noisy = total + law.draw(float(change), total.shape, generator)
-    return noisy / float(shares.sum())
+    return noisy / float(w.sum())
 
 
 def weighted_mean_error(
@@ -292,10 +293,10 @@ def weighted_mean_error(
     """
     values = _read_sums(sums, users)
     law = read_budget(budget)
-    shares = _read_weights(users, weights).astype(np.float64)
-    weighted_means = (values / users.counts * shares).sum(axis=-1) / shares.sum()
+    w = _read_weights(users, weights).astype(np.float64)
+    weighted_means = (values / users.counts * w).sum(axis=-1) / w.sum()
     bias = values.sum(axis=-1) / users.total - weighted_means
-    return law.mean_error(bias, float(users.upper) / shares.sum())
+    return law.mean_error(bias, float(users.upper) / w.sum())
 
 
 def weighted_worst_case_error(
@@ -332,12 +333,12 @@ def weighted_worst_case_error(
     >>> round(weighted_worst_case_error(users, [2, 1, 1], 4), 6)
     0.291667
     """
-    shares = _read_weights(users, weights)
+    w = _read_weights(users, weights)
     objective = read_objective(objective)
     law = read_budget(budget)
-    deficits = users.counts - users.total * shares / shares.sum()
+    deficits = users.counts - users.total * w / w.sum()
     bias = users.upper * np.maximum(deficits, 0 * deficits).sum() / users.total
-    return _number_or_float(users, law.worst_case(bias, users.upper / shares.sum(), objective))
+    return _number_or_float(users, law.worst_case(bias, users.upper / w.sum(), objective))
 
 
 def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -352,12 +353,12 @@ def _read_weights(users: Contributions, weights: npt.ArrayLike) -> npt.NDArray[A
         check.refuse("weights", "have a positive entry", f"weights={weights!r}")
     if users.is_exact:
         array = np.array([Fraction(weight) for weight in array.tolist()])
-    shares: npt.NDArray[Any] = array / array.max()
-    return shares
+    relative_weights: npt.NDArray[Any] = array / array.max()
+    return relative_weights
 
 
-def _centred_ends(users: Contributions, total_width: Exact, middle: float) -> tuple[float, float]:
+def _centred_ends(users: Contributions, total_width: Real, middle: float) -> tuple[float, float]:
     """Return the interval for centred sums: [-S/2, S/2], cut off at the largest possible sums."""
-    half_width = float(check.size("total_width", total_width)) / 2
+    half_width = float(check.nonnegative("total_width", total_width)) / 2
     farthest = users.max_count * (float(users.upper) - middle)
     return -min(half_width, users.max_count * middle), min(half_width, farthest)

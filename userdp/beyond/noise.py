@@ -1,7 +1,7 @@
 """Additive noise: its laws, their privacy guarantees and budgets, and the errors they cause.
 
-The Laplace and the staircase law are eps-DP; the guarantees of the Gaussian law are weaker. A law
-is stated for a statistic of sensitivity 1, the largest change that replacing all samples of one
+The Laplace and the staircase law are eps-DP; the Gaussian law is rho-zCDP and (eps, delta)-DP. A
+law is stated for a statistic of sensitivity 1, the largest change that replacing all samples of one
 user can cause; for sensitivity Delta the noise is Delta times as large. The noise does not depend
 on the data. Drawn in floating point, it is for demonstrations only: its low-order bits reveal more
 than the laws allow. A parameter called `budget` takes a law, or a privacy budget, which means
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats
+from userdp._checks import Floats, Real
 from userdp._search import NotFoundError, double, halve
 from userdp.beyond._rounding import chance_beyond
 from userdp.model import Epsilon, rank, read_eps
@@ -34,7 +34,7 @@ Objective = Literal["bound", "l1", "mse"]
 # Below this budget the mean square of the noise may exceed the largest float.
 _SMALLEST_FOR_SQUARES = 1e-150
 
-# In this range, the parameters of Gaussian noise and the squares of its size are normal floats.
+# In this range, the parameters of Gaussian noise and their squares are normal floats.
 _PARAMETER_RANGE = (1e-100, 1e100)
 
 # The largest budget of staircase noise: beyond it the first step is too narrow for floats.
@@ -43,8 +43,8 @@ LARGEST_STAIRCASE = 1400
 # The fraction of delta that is reserved for rounding errors in its computation.
 _RESERVED_SHARE = 1e-10
 
-# Maximum number of times that a sigma is moved to the next float.
-_MOST_ROUNDED_UP = 64
+# Maximum number of times that sigma is increased to the next float.
+_MOST_INCREASES = 64
 
 
 class Noise(ABC):
@@ -52,36 +52,35 @@ class Noise(ABC):
 
     Attributes
     ----------
-    mean_size, mean_square : float or Fraction
+    mean_abs, mean_square : float or Fraction
         E|Z| and E Z^2.
     rank : int
         k = ceil(2 E|Z|): the best threshold for the objective "bound" is the k-th largest U m_l.
     scale : float or Fraction
         1/eps for a law that is eps-DP, the standard deviation for a Gaussian law.
     currency : {"eps", "rho"}
-        The unit of the law's privacy cost: eps of eps-DP, or rho of zero-concentrated privacy
-        (zCDP).
-    spends : Fraction
+        The unit of the law's privacy cost: eps of eps-DP, or rho of zero-concentrated DP (zCDP).
+    privacy_cost : Fraction
         The privacy cost of a statistic with this noise, in that currency.
     integer_law : {"laplace", "gaussian"} or None
-        The law on whole numbers that OpenDP draws in its place; None if there is none.
+        The law on whole numbers from which OpenDP draws instead; None if there is none.
     rounding : int
         Noise in whole numbers that replaces noise of standard deviation s, in steps, must be wider:
         its standard deviation is hypot(s, rounding).
     """
 
-    mean_size: Exact
-    mean_square: Exact
+    mean_abs: Real
+    mean_square: Real
     rank: int
-    scale: Exact
+    scale: Real
     currency: ClassVar[Literal["eps", "rho"]]
-    spends: Fraction
+    privacy_cost: Fraction
     integer_law: ClassVar[Literal["laplace", "gaussian"] | None] = None
     rounding: ClassVar[int] = 0
 
     @abstractmethod
     def delta(self, eps: Epsilon) -> float:
-        """Return a delta for which a statistic with this noise is (eps, delta)-private."""
+        """Return a delta for which a statistic with this noise is (eps, delta)-DP."""
 
     @abstractmethod
     def log_density(self, z: npt.ArrayLike) -> Floats:
@@ -106,7 +105,7 @@ class Noise(ABC):
     def mean_error(self, bias: npt.ArrayLike, sensitivity: float = 1.0) -> Floats:
         """Return E|d + Delta Z| for biases d, shape (...), and a sensitivity Delta >= 0."""
         distance = abs(check.floats("bias", bias))
-        change = float(check.size("sensitivity", sensitivity))
+        change = float(check.nonnegative("sensitivity", sensitivity))
         self._scale(change)  # raises if noise might overflow
         return distance + 2 * self.mean_excess(distance, change)
 
@@ -123,7 +122,7 @@ class Noise(ABC):
         Exact for Fractions and Laplace noise, except for "l1".
         """
         if objective == "bound":
-            return bias + sensitivity * self.mean_size
+            return bias + sensitivity * self.mean_abs
         if objective == "mse":
             return bias**2 + sensitivity**2 * self._square()
         return float(self.mean_error(float(bias), float(sensitivity)))
@@ -142,12 +141,12 @@ class Noise(ABC):
             tail = self.tail(x)
             return 2 * self.excess(x) + 2 * x * tail > n * (0.5 - tail)
 
-        start = np.full(n.shape, float(self.mean_size))
+        start = np.full(n.shape, float(self.mean_abs))
         upper_end = double(has_positive_slope, start, "the best ratio of bias to sensitivity")
         _, ratio = halve(has_positive_slope, np.zeros(n.shape), upper_end)
         return ratio
 
-    def _square(self) -> Exact:
+    def _square(self) -> Real:
         """Return E Z^2, if it is within the range of floats."""
         return self.mean_square
 
@@ -165,13 +164,13 @@ class PureNoise(Noise):
     def __init__(self, eps: Epsilon) -> None:
         self.eps = read_eps(eps)
         self.scale = 1 / self.eps
-        self.spends = self.eps
+        self.privacy_cost = self.eps
 
     def delta(self, eps: Epsilon) -> float:
-        """Return a delta for which a statistic with this noise is (eps, delta)-private.
+        """Return a delta for which a statistic with this noise is (eps, delta)-DP.
 
         It is 0 if `eps` is at least the budget of the noise, and otherwise 1 - exp(eps - budget),
-        which is valid for every release that is private at that budget.
+        which is valid for every release that is eps-DP at that budget.
 
         Parameters
         ----------
@@ -193,7 +192,7 @@ class PureNoise(Noise):
     def _scale(self, sensitivity: float) -> Floats:
         return noise_scale(sensitivity, float(self.eps))
 
-    def _square(self) -> Exact:
+    def _square(self) -> Real:
         if self.eps < _SMALLEST_FOR_SQUARES:
             rule = f"at least {_SMALLEST_FOR_SQUARES} for mean square errors"
             check.refuse_value("eps", rule, float(self.eps))
@@ -213,7 +212,7 @@ class LaplaceNoise(PureNoise):
 
     Attributes
     ----------
-    eps, spends : Fraction
+    eps, privacy_cost : Fraction
         The privacy budget.
     scale : Fraction
         1/eps.
@@ -226,20 +225,20 @@ class LaplaceNoise(PureNoise):
     Examples
     --------
     >>> law = LaplaceNoise(2)
-    >>> law.mean_size, law.mean_square, law.rank
+    >>> law.mean_abs, law.mean_square, law.rank
     (Fraction(1, 2), Fraction(1, 2), 1)
-    >>> law.spends, law.currency, law.delta(2), round(law.delta(1), 6)
+    >>> law.privacy_cost, law.currency, law.delta(2), round(law.delta(1), 6)
     (Fraction(2, 1), 'eps', 0.0, 0.632121)
     """
 
     integer_law = "laplace"
-    mean_size: Fraction
+    mean_abs: Fraction
     mean_square: Fraction
 
     def __init__(self, eps: Epsilon) -> None:
         super().__init__(eps)
         self.rank = rank(eps)
-        self.mean_size = 1 / self.eps
+        self.mean_abs = 1 / self.eps
         self.mean_square = 2 / self.eps**2
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
@@ -276,7 +275,7 @@ class StaircaseNoise(PureNoise):
 
     Attributes
     ----------
-    eps, spends : Fraction
+    eps, privacy_cost : Fraction
         The privacy budget.
     scale : Fraction
         1/eps: apart from the steps, the density falls by a factor e over this length.
@@ -292,11 +291,11 @@ class StaircaseNoise(PureNoise):
     Examples
     --------
     >>> law = StaircaseNoise(2)
-    >>> round(law.mean_size, 6), round(law.gamma, 6), law.rank
+    >>> round(law.mean_abs, 6), round(law.gamma, 6), law.rank
     (0.425459, 0.268941, 1)
     """
 
-    mean_size: float
+    mean_abs: float
     mean_square: float
 
     def __init__(self, eps: Epsilon) -> None:
@@ -307,22 +306,22 @@ class StaircaseNoise(PureNoise):
         root = exp(-float(self.eps) / 2)
         gamma = root / (1 + root)
         self.gamma = gamma
-        self.mean_size = root / -expm1(-float(self.eps))
+        self.mean_abs = root / -expm1(-float(self.eps))
         # The density on the first step and on the second.
-        self._high = 1 / (2 * self.mean_size)
+        self._high = 1 / (2 * self.mean_abs)
         self._low = self._high * exp(-float(self.eps))
-        self.rank = ceil(2 * self.mean_size)
+        self.rank = ceil(2 * self.mean_abs)
         # |Z| is a geometric number of whole units plus, independently, a fraction of one.
-        mean_units = root * self.mean_size
+        mean_units = root * self.mean_abs
         self.mean_square = (
             mean_units * (1 + 2 * mean_units + 2 * gamma) + gamma * (1 + 2 * gamma) / 3
         )
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
-        size = np.abs(check.floats("z", z))
-        steps = np.floor(size) + (size - np.floor(size) >= self.gamma)
-        result: Floats = -np.log(2 * self.mean_size) - float(self.eps) * steps
+        distance = np.abs(check.floats("z", z))
+        steps = np.floor(distance) + (distance - np.floor(distance) >= self.gamma)
+        result: Floats = -np.log(2 * self.mean_abs) - float(self.eps) * steps
         return result
 
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
@@ -346,7 +345,7 @@ class StaircaseNoise(PureNoise):
     def excess(self, x: Floats) -> Floats:
         """Return E(Z - x)^+ for x >= 0, quadratic on every step."""
         factor, first, second = self._steps(x)
-        on_first = (float(self.mean_size) - first + self._high * first**2) / 2
+        on_first = (float(self.mean_abs) - first + self._high * first**2) / 2
         on_second = (0.5 - self._high * self.gamma - self._low * second / 2) * second
         return factor * (on_first - on_second)
 
@@ -363,10 +362,10 @@ class GaussianNoise(Noise):
     """The normal law of mean 0 and standard deviation sigma: weaker guarantees than eps-DP.
 
     Adding Delta times this noise to a statistic of user-level sensitivity Delta is rho-zCDP with
-    rho = 1 / (2 sigma^2) (Bun and Steinke, 2016), and (eps, delta)-private for every eps, with
-    delta from the method `delta` (Balle and Wang, 2018), for replacing one user's samples, with
-    public counts; it is not eps-DP for any eps. The same holds for vectors, with lengths as
-    sensitivity and this noise in each coordinate: see `mean_in_ball`.
+    rho = 1 / (2 sigma^2) (Bun and Steinke, 2016), and (eps, delta)-DP for every eps, with delta
+    from the method `delta` (Balle and Wang, 2018), for replacing one user's samples, with public
+    counts; it is not eps-DP for any eps. The same holds for vectors, with lengths as sensitivity
+    and this noise in each coordinate: see `mean_in_ball`.
 
     Parameters
     ----------
@@ -377,7 +376,7 @@ class GaussianNoise(Noise):
     ----------
     sigma, scale : float
         As given.
-    spends : Fraction
+    privacy_cost : Fraction
         rho = 1 / (2 sigma^2), exactly.
 
     Raises
@@ -388,29 +387,29 @@ class GaussianNoise(Noise):
     Examples
     --------
     >>> law = GaussianNoise(2)
-    >>> round(law.delta(eps=1), 6), round(law.mean_size, 6), law.mean_square, law.rank
+    >>> round(law.delta(eps=1), 6), round(law.mean_abs, 6), law.mean_square, law.rank
     (0.00683, 1.595769, 4.0, 4)
-    >>> law.spends, law.currency
+    >>> law.privacy_cost, law.currency
     (Fraction(1, 8), 'rho')
     """
 
     currency = "rho"
     integer_law = "gaussian"
-    mean_size: float
+    mean_abs: float
     mean_square: float
     scale: float
-    # Discrete Gaussian noise of standard deviation hypot(s, 4) is (eps, delta)-private like
-    # continuous noise of standard deviation s, in steps, randomly rounded to whole numbers: the
-    # lemma on whole numbers. For zCDP it is as private without the 4.
+    # Discrete Gaussian noise of standard deviation hypot(s, 4) is (eps, delta)-DP if continuous
+    # noise of standard deviation s is, in steps, randomly rounded to whole numbers: the lemma on
+    # whole numbers. For zCDP, the 4 is not needed.
     rounding = 4
 
     def __init__(self, sigma: float) -> None:
         self.sigma = _read_parameter("sigma", sigma)
         self.scale = self.sigma
-        self.spends = 1 / (2 * Fraction(self.sigma) ** 2)
-        self.mean_size = self.sigma * sqrt(2 / pi)
+        self.privacy_cost = 1 / (2 * Fraction(self.sigma) ** 2)
+        self.mean_abs = self.sigma * sqrt(2 / pi)
         self.mean_square = self.sigma**2
-        self.rank = ceil(2 * self.mean_size)
+        self.rank = ceil(2 * self.mean_abs)
 
     def __repr__(self) -> str:
         return f"GaussianNoise(sigma={self.sigma!r})"
@@ -422,7 +421,7 @@ class GaussianNoise(Noise):
         Parameters
         ----------
         rho : float or Fraction
-            Budget of zero-concentrated privacy, from 1e-100 to 1e100 (dimensionless, public).
+            Budget of zero-concentrated DP, from 1e-100 to 1e100 (dimensionless, public).
 
         Returns
         -------
@@ -438,21 +437,21 @@ class GaussianNoise(Noise):
         >>> GaussianNoise.zcdp(0.5)
         GaussianNoise(sigma=1.0)
         """
-        least = sqrt(0.5 / _read_parameter("rho", rho))
-        exact = Fraction(check.size("rho", rho, exact=True))
-        # `least` is the result of three roundings, each of half a unit in the last place.
-        for _ in range(_MOST_ROUNDED_UP):
-            if 2 * exact * Fraction(least) ** 2 >= 1:
-                return cls(least)
-            least = nextafter(least, inf)
+        sigma = sqrt(0.5 / _read_parameter("rho", rho))
+        exact = Fraction(check.nonnegative("rho", rho, exact=True))
+        # `sigma` is the result of three roundings, each of half a unit in the last place.
+        for _ in range(_MOST_INCREASES):
+            if 2 * exact * Fraction(sigma) ** 2 >= 1:
+                return cls(sigma)
+            sigma = nextafter(sigma, inf)
         raise NotFoundError(
-            f"The smallest sigma for rho={float(exact)!r} was not found in {_MOST_ROUNDED_UP} "
-            f"steps of a float up to sigma={least!r}."
+            f"The smallest sigma for rho={float(exact)!r} was not found in {_MOST_INCREASES} "
+            f"steps of a float up to sigma={sigma!r}."
         )
 
     @classmethod
     def approximate(cls, eps: Epsilon, delta: float) -> GaussianNoise:
-        """Return the smallest noise that is (eps, delta)-private: analytic calibration.
+        """Return the smallest noise that is (eps, delta)-DP: analytic calibration.
 
         It has the smallest sigma for which Phi(1/(2 sigma) - eps sigma) -
         e^eps Phi(-1/(2 sigma) - eps sigma) is at most delta (Balle and Wang, 2018, Theorem 8),
@@ -481,10 +480,10 @@ class GaussianNoise(Noise):
         4.2247
         """
         budget = _read_parameter("eps", read_eps(eps))
-        allowed = _read_parameter("delta", delta)
-        if allowed >= 1:
+        requested_delta = _read_parameter("delta", delta)
+        if requested_delta >= 1:
             check.refuse_value("delta", "less than 1", delta)
-        limit = allowed * (1 - _RESERVED_SHARE)
+        limit = requested_delta * (1 - _RESERVED_SHARE)
         # Search for u = 1/(2 sigma) - eps sigma, so that no step of the computation cancels.
         last, _ = halve(lambda u: _gaussian_delta(float(u), budget) <= limit, -40.0, 40.0)
         u = float(last)
@@ -494,7 +493,7 @@ class GaussianNoise(Noise):
         return cls(sigma)
 
     def delta(self, eps: Epsilon) -> float:
-        """Return the smallest delta for which a statistic with this noise is (eps, delta)-private.
+        """Return the smallest delta for which a statistic with this noise is (eps, delta)-DP.
 
         Parameters
         ----------
@@ -515,15 +514,16 @@ class GaussianNoise(Noise):
         sigma = Fraction(self.sigma)
         # Exact, because both terms may be large; where a float would overflow, delta is 0.
         u = max(1 / (2 * sigma) - budget * sigma, Fraction(-(10**150)))
-        exact_delta = _gaussian_delta(float(u), float(budget))
-        return min(exact_delta * (1 + _RESERVED_SHARE / 2), 1.0)  # half of it covers rounding here
+        delta = _gaussian_delta(float(u), float(budget))
+        # Half of the reserved share covers the rounding here.
+        return min(delta * (1 + _RESERVED_SHARE / 2), 1.0)
 
     def log_density(self, z: npt.ArrayLike) -> Floats:
         """Return the natural logarithm of the density at z, shape (...)."""
         points = check.floats("z", z)
         with np.errstate(over="ignore"):
-            size = (points / self.sigma) ** 2 / 2
-        result: Floats = -size - np.log(self.sigma * sqrt(2 * pi))
+            exponent = (points / self.sigma) ** 2 / 2
+        result: Floats = -exponent - np.log(self.sigma * sqrt(2 * pi))
         return result
 
     def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:

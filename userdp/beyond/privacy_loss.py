@@ -37,7 +37,7 @@ _RATIOS = np.vectorize(
 
 
 def ball_log_ratio(release: Release, pairs: Pairs) -> Floats:
-    """Return the largest log ratio of the two densities of a vector with pure noise, for each pair.
+    """Return the largest log ratio of the two densities of a vector with eps-DP noise, per pair.
 
     Noise with a random direction and a gamma-distributed length of shape d has a density
     proportional to exp(-length / scale), so the largest log ratio is the distance between the
@@ -262,7 +262,7 @@ def _run_rule(
     if rule.measure == "logarithmic":
         position = np.log(targets / rule._lowest(users))
     cell = np.sum(np.sort(rule._distances(sums, users)) >= targets[:, None], axis=1)
-    likely = cells.probability[cell] > audit._LIKELY
+    likely = cells.probability[cell] > audit._TINY
     cell = np.where(likely, cell, np.argmax(cells.probability))
     level = np.cumsum(cells.probability)[cell] - cells.probability[cell] / 2
     width = cells.upper[cell] - cells.lower[cell]
@@ -278,16 +278,16 @@ def _run_rule(
 
 
 def _staircase_log_ratio(law: StaircaseNoise, shift: Floats) -> Floats:
-    """Return the log ratio of staircase densities whose centres are `shift` scales apart."""
+    """Return the largest log ratio of staircase densities with centres `shift` scales apart."""
     distance = np.minimum(shift, 8.0)[:, None]
     jumps = np.arange(12) + law.gamma
     jumps = np.broadcast_to(np.concatenate([-jumps, jumps]), (shift.size, 24))
     edges = np.sort(np.concatenate([jumps, jumps - distance], axis=1))
-    inside = (edges[:, 1:] + edges[:, :-1]) / 2
-    gap = np.abs(law.log_density(inside) - law.log_density(inside + distance))
+    middles = (edges[:, 1:] + edges[:, :-1]) / 2
+    log_ratio = np.abs(law.log_density(middles) - law.log_density(middles + distance))
     # Rounding makes very narrow pieces; their middle may lie on the wrong side of a jump.
-    ratio = np.max(np.where(np.diff(edges) > audit._ROUNDING, gap, 0.0), axis=1)
-    return np.where(np.isinf(shift), np.inf, ratio)
+    largest = np.max(np.where(np.diff(edges) > audit._ROUNDING, log_ratio, 0.0), axis=1)
+    return np.where(np.isinf(shift), np.inf, largest)
 
 
 def _shifts(release: Release, pairs: Pairs, pattern: Floats) -> tuple[Floats, list[Call]]:

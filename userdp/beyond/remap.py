@@ -1,9 +1,10 @@
-"""Post-processing of the Laplace mechanism: a public table of the values to publish.
+"""Post-processing of the Laplace mechanism: a public table (a remapping) of the values to publish.
 
-The noisy mean may lie outside [0, U], and near an end of this range the cause is more likely the
-noise than the data. A table that depends only on public quantities replaces each noisy mean by a
-better estimate. Neighbouring datasets differ in all samples of one user; counts, bound, eps and the
-table are public. For demonstrations, in floats.
+The noisy mean may lie outside [0, U]. If it does, or lies near an end, this is more likely due to
+the noise than to the data. A table that depends only on public quantities replaces each noisy mean
+by a better estimate. Neighbouring datasets may differ in all samples of one user; counts, bound,
+eps and the table are public. The noisy mean is computed in floating point: for demonstrations only,
+not safe for production.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from userdp.worstcase import sensitivity
 # Number of cells of the noisy mean (even), and of true means at which the program bounds the error.
 _N_CELLS, _N_MEANS = 96, 97
 
-# The guarantee is computed on a grid that is this many times finer than the cells.
-_POINTS_PER_CELL = 50
+# The guarantee is computed on a grid with this many steps per cell, or slightly more.
+_STEPS_PER_CELL = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Remap:
-    """A table for the output of the Laplace mechanism, and the error that it guarantees.
+class RemappingTable:
+    """A remapping of the output of the Laplace mechanism, and the error that it guarantees.
 
     Attributes
     ----------
@@ -37,7 +38,7 @@ class Remap:
         Boundaries between the cells of the noisy mean, from 0 to U, in the unit of the samples. The
         first and the last cell are unbounded.
     values : ndarray of float64, shape (K,)
-        What is published for each cell, in the unit of the samples.
+        The value to publish for each cell, in the unit of the samples.
     scale : float
         Scale of the Laplace noise on the mean, U m* / (N eps).
     error : float
@@ -52,7 +53,8 @@ class Remap:
     def apply(self, noisy: npt.ArrayLike) -> Floats:
         """Return the values to publish for outputs of `laplace`, for these users and this eps.
 
-        The table is public and reads only the output, so the result is as private.
+        The table is public and is applied to the output only, so the result is as private as the
+        output.
 
         Parameters
         ----------
@@ -65,28 +67,28 @@ class Remap:
         """
         return np.asarray(self.values[np.searchsorted(self.edges, check.floats("noisy", noisy))])
 
-    def mean_error(self, means: npt.ArrayLike) -> Floats:
+    def mean_error(self, true_means: npt.ArrayLike) -> Floats:
         """Return the mean absolute error for true means, with the noise integrated out.
 
         Parameters
         ----------
-        means : array_like of float
-            In the unit of the samples.
+        true_means : array_like of float
+            True means, in the unit of the samples.
 
         Returns
         -------
         ndarray of float64
         """
-        true_means = check.floats("means", means)[..., None]
-        probabilities = _cell_probabilities(true_means, self.edges, self.scale)
-        return np.asarray(np.sum(probabilities * np.abs(self.values - true_means), axis=-1))
+        means = check.floats("true_means", true_means)[..., None]
+        probabilities = _cell_probabilities(means, self.edges, self.scale)
+        return np.asarray(np.sum(probabilities * np.abs(self.values - means), axis=-1))
 
 
-def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
-    """Return the best table for the output of the Laplace mechanism.
+def laplace_remap(users: Contributions, eps: Epsilon) -> RemappingTable:
+    """Return an optimal remapping table for the output of the Laplace mechanism.
 
     The noisy mean, from `userdp.laplace`, falls into one of 96 cells, and the table has a value to
-    publish for each. A linear program minimises the largest mean absolute error over the true
+    publish for each. A linear program minimises the largest mean absolute error over a grid of true
     means. The table is computed from the public counts, U and eps, so publishing its value costs no
     privacy (prp-projection of the book). For L users with equal counts and small eps, no private
     mechanism is much better: thm-small-budgets. Nothing is clipped, so for unequal counts, or
@@ -99,7 +101,7 @@ def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
 
     Returns
     -------
-    Remap
+    RemappingTable
         Its `error` holds for all true means: it is the maximum on a fine grid, plus a bound on the
         increase between two points of the grid.
 
@@ -128,13 +130,15 @@ def laplace_remap(users: Contributions, eps: Epsilon) -> Remap:
     edges = np.linspace(0, 1, _N_CELLS - 1)
     values = _best_values(edges, scale / upper)
     error = _largest_error(edges, values, scale / upper)
-    return Remap(edges * upper, values * upper, scale, error * upper)
+    return RemappingTable(edges * upper, values * upper, scale, error * upper)
 
 
 def _largest_error(edges: Floats, values: Floats, scale: float) -> float:
-    """Bound the error at all true means in [0, 1], for mirror-symmetric values."""
-    n_points = _POINTS_PER_CELL * _N_CELLS
-    on_grid = Remap(edges, values, scale, 0.0).mean_error(np.arange(n_points // 2 + 1) / n_points)
+    """Return an upper bound on the error at all true means, for U = 1 and symmetric values."""
+    n_steps = _STEPS_PER_CELL * _N_CELLS
+    on_grid = RemappingTable(edges, values, scale, 0.0).mean_error(
+        np.arange(n_steps // 2 + 1) / n_steps
+    )
     # The error is a sum over cells of the cell's probability times a distance, which is convex. The
     # absolute slopes of the probabilities add up to at most 1 / scale. Only the probability of the
     # cell that contains the true mean can be concave, with a second derivative of at least
@@ -143,7 +147,7 @@ def _largest_error(edges: Floats, values: Floats, scale: float) -> float:
     inner = values[1:-1]
     largest_distance = np.max(np.maximum(np.abs(inner - edges[:-1]), np.abs(inner - edges[1:])))
     curvature = (2 + largest_distance / scale) / scale
-    return float(np.max(on_grid) + curvature / (8 * n_points**2))
+    return float(np.max(on_grid) + curvature / (8 * n_steps**2))
 
 
 def _cell_probabilities(means: Floats, edges: Floats, scale: float) -> Floats:
@@ -157,27 +161,28 @@ def _cell_probabilities(means: Floats, edges: Floats, scale: float) -> Floats:
 def _best_values(edges: Floats, scale: float) -> Floats:
     """Return the values of the cells that minimise the largest error at a grid of means, for U = 1.
 
-    The program draws a value for each cell from the means at which it bounds the error. Publishing
-    the expectation of the draw instead is no worse, because distances are convex; and distances are
-    linear between these means, so no other values are better. Mirrored cells have mirrored values,
-    which halves the program.
+    The variables of the program are, for each cell, the probabilities of publishing each of the
+    grid's means. Publishing the expectation instead is no worse, because distances are convex. And
+    distances are linear between grid points, so values off the grid are no better. Mirrored cells
+    have mirrored values, which halves the program.
     """
     from scipy import optimize, sparse  # slow to import: loaded on first use
 
-    means = np.linspace(0, 1, _N_MEANS)
+    candidates = np.linspace(0, 1, _N_MEANS)
     half = _N_CELLS // 2
-    true_means = means[: _N_MEANS // 2 + 1]
+    true_means = candidates[: _N_MEANS // 2 + 1]
     probabilities = _cell_probabilities(true_means[:, None], edges, scale)
-    distances = np.abs(means - true_means[:, None])
-    # Cost of a cell and a value, plus that of their mirror images: shape (true means, cells,
-    # values).
+    distances = np.abs(candidates - true_means[:, None])
+    # Cost of a cell and a value, and of their mirror images: shape (true means, cells, values).
     cost = probabilities[:, :half, None] * distances[:, None, :]
     cost += probabilities[:, half:][:, ::-1, None] * distances[:, None, ::-1]
-    n_weights = half * _N_MEANS
-    limits = np.column_stack([cost.reshape(true_means.size, n_weights), -np.ones(true_means.size)])
+    n_variables = half * _N_MEANS
+    limits = np.column_stack(
+        [cost.reshape(true_means.size, n_variables), -np.ones(true_means.size)]
+    )
     sums = sparse.kron(sparse.eye_array(half), np.ones((1, _N_MEANS)))
     result = optimize.linprog(
-        c=np.append(np.zeros(n_weights), 1.0),
+        c=np.append(np.zeros(n_variables), 1.0),
         A_ub=sparse.csr_array(limits),
         b_ub=np.zeros(true_means.size),
         A_eq=sparse.hstack([sums, sparse.csr_array((half, 1))]).tocsr(),
@@ -187,6 +192,6 @@ def _best_values(edges: Floats, scale: float) -> Floats:
     )
     if result.x is None:
         raise NotFoundError(f"The table for noise of scale {scale:g} U was not found.")
-    weights = result.x[:-1].reshape(half, _N_MEANS)
-    lower = weights @ means / weights.sum(axis=1)
-    return np.append(lower, 1 - lower[::-1])
+    value_probabilities = result.x[:-1].reshape(half, _N_MEANS)
+    lower_values = value_probabilities @ candidates / value_probabilities.sum(axis=1)
+    return np.append(lower_values, 1 - lower_values[::-1])

@@ -1,7 +1,7 @@
 """The split release: heavy users and all others, each part with the whole budget.
 
-The parts have no user in common. Neighbouring datasets differ in all samples of one user, so in one
-part only; the counts are public, and they alone determine who is heavy.
+The parts have no user in common. Neighbouring datasets may differ in all samples of one user, hence
+in one part only; the counts are public, and they alone determine who is heavy.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from userdp.model import Contributions
 # Widths to try, as shares of the largest sum in a part: 64 in equal steps, and a geometric sequence
 # with this ratio, down to this share of a user's mean sum.
 _EQUAL_SHARES = np.arange(1, 65) / 64
-_LADDER_STEP = 1.005
+_WIDTH_RATIO = 1.005
 _SMALLEST_SHARE_OF_MEAN = 1 / 200
 
-# Noise of a larger mean size, as a multiple of U, is not tried: its error is nearly U/2.
+# Widths whose noise has a larger mean absolute value, as a multiple of U, are not tried: their
+# error is nearly U/2.
 _WIDEST_NOISE = 1000
 
 # Number of datasets used to rule out a width before its error is computed.
@@ -82,16 +83,17 @@ def best_split(users: Contributions, budget: Budget) -> Split:
 
     Heavy users have at least a certain number of samples. The clipped mean of each part gets noise
     for the whole budget and is projected to [0, U]; the release is the sum of both, weighted by
-    their shares of the samples. Neighbours differ in all samples of one user, who is in one part,
-    so the privacy guarantee of a law for one part holds for the release (thm-split of the book). On
-    every dataset its mean absolute error is at most the sum of the parts' largest errors with the
-    same weights.
+    their shares of the samples. Neighbours may differ in all samples of one user, who is in one
+    part, so the privacy guarantee of a law for one part holds for the release (thm-split of the
+    book). On every dataset its mean absolute error is at most the sum of the parts' largest errors
+    with the same weights.
 
     The width of all users together, and of each part, is the best of these: `threshold` for "l1";
     64 equal steps up to the largest sum of a user; and a geometric sequence of widths, each 0.5 %
     below the next, from the largest sum down to 1/200 of the mean sum; but no width whose noise has
-    a mean size above 1,000 U. A split is tried below each of the 16 largest distinct counts with at
-    most 1,000 heavy users. All of this depends only on public quantities: counts, bound and law.
+    a mean absolute value above 1,000 U. A split is tried below each of the 16 largest distinct
+    counts with at most 1,000 heavy users. All of this depends only on public quantities: counts,
+    bound and law.
 
     With this sequence, the error of a part is nearly that of its best width: no width has a smaller
     error for a budget that is 0.5 % smaller, unless the error is within 0.5 % of U/2
@@ -162,7 +164,7 @@ def _best_part(users: Contributions, members: Contributions, law: Noise) -> Part
     width = float(threshold(members, law, "l1"))
     best = projected_error(members, width, law), width
     widths = _widths(members, law)
-    lower_bounds = _least_errors(members, widths, law)
+    lower_bounds = _error_floors(members, widths, law)
     for index in np.argsort(lower_bounds).tolist():
         if lower_bounds[index] >= best[0]:
             break
@@ -174,19 +176,21 @@ def _best_part(users: Contributions, members: Contributions, law: Noise) -> Part
 def _widths(users: Contributions, law: Noise) -> Floats:
     """Return widths to try, besides the l1 threshold, shape (n,)."""
     smallest = _SMALLEST_SHARE_OF_MEAN * users.total / (users.n_users * users.max_count)
-    geometric = _LADDER_STEP ** -np.arange(1.0, log(1 / smallest, _LADDER_STEP) + 1)
+    geometric = _WIDTH_RATIO ** -np.arange(1.0, log(1 / smallest, _WIDTH_RATIO) + 1)
     shares = np.append(_EQUAL_SHARES, geometric)
-    noise = users.max_count / users.total * float(law.mean_size)
-    widths: Floats = float(users.upper * users.max_count) * shares[shares * noise <= _WIDEST_NOISE]
+    mean_noise = users.max_count / users.total * float(law.mean_abs)
+    widths: Floats = (
+        float(users.upper * users.max_count) * shares[shares * mean_noise <= _WIDEST_NOISE]
+    )
     return widths
 
 
-def _least_errors(users: Contributions, widths: Floats, law: Noise) -> Floats:
-    """Return lower bounds on the projected errors of widths, shape (n,).
+def _error_floors(users: Contributions, widths: Floats, law: Noise) -> Floats:
+    """Return lower bounds on `projected_error` at given widths, shape (n,).
 
     `projected_error` is the largest error over datasets with 0, 1, ... of the clipped users at U.
     As the bias increases with that number, only datasets whose clipped mean is at least U/2 matter;
-    here are some of these, evenly spaced.
+    the bounds are the largest errors over some of these, evenly spaced.
     """
     sizes, n_users = users.histogram
     upper = float(users.upper)

@@ -1,7 +1,7 @@
 """Bounded statistics: the modulus of continuity, and the smallest errors that follow from it.
 
 The user-level modulus of continuity omega(n) of a statistic f is the largest f(D) - f(D') over
-datasets D, D' in which the data of at most n users differ. Neighbouring datasets differ in all
+datasets D, D' in which the data of at most n users differ. Neighbouring datasets may differ in all
 samples of one user, unless a function says otherwise. The modulus depends only on public
 quantities. It determines the smallest bias at a given sensitivity (thm-modulus-bias of the book),
 the smallest bias plus noise of any estimator (thm-modulus-error), and a lower bound on the error of
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats
+from userdp._checks import Floats, Real
 from userdp.beyond.noise import Budget, read_budget
 from userdp.model import (
     _MOST_GENERATED_USERS,
@@ -88,7 +88,7 @@ class Modulus(Generic[Number]):
     def __init__(self: Modulus[Fraction], values: Sequence[Fraction | int]) -> None: ...
     @overload
     def __init__(self: Modulus[float], values: npt.ArrayLike) -> None: ...
-    def __init__(self, values: Sequence[Exact] | npt.ArrayLike) -> None:
+    def __init__(self, values: Sequence[Real] | npt.ArrayLike) -> None:
         sequence: Any = values
         given = check.array("values", sequence)
         # Integers become Fractions, not floats.
@@ -135,7 +135,7 @@ class Modulus(Generic[Number]):
         """
         return [(int(n), self._number(self.values[n])) for n in self._corners]
 
-    def majorant(self, x: Exact) -> Number | float:
+    def majorant(self, x: Real) -> Number | float:
         """Return the least concave function above omega, at a real number of users.
 
         Parameters
@@ -161,10 +161,10 @@ class Modulus(Generic[Number]):
         >>> Modulus([0, 1, 1, 2]).majorant(2)
         Fraction(3, 2)
         """
-        point = check.size("x", x, self.is_exact)
+        point = check.nonnegative("x", x, self.is_exact)
         return self._number_or_float(self._height(point))
 
-    def smallest_bias(self, sensitivity: Exact) -> Number | float:
+    def smallest_bias(self, sensitivity: Real) -> Number | float:
         """Return the smallest worst-case bias of any estimator with at most this sensitivity.
 
         It is 1/2 max_n (omega(n) - n Delta): thm-modulus-bias of the book.
@@ -190,16 +190,16 @@ class Modulus(Generic[Number]):
         >>> modulus.smallest_bias(0), modulus.smallest_bias(2)
         (Fraction(3, 1), Fraction(1, 1))
         """
-        change = check.size("sensitivity", sensitivity, self.is_exact)
+        change = check.nonnegative("sensitivity", sensitivity, self.is_exact)
         # Because omega lies below its majorant, no other n is better than the best corner.
-        excess = self.values[self._corners] - change * self._numbers_of_users
+        excess = self.values[self._corners] - change * self._corners_as_values
         return self._number_or_float(np.max(excess) / 2)
 
     def optimal_error(self, budget: Budget) -> Number:
-        """Return the smallest worst-case error, bias plus mean size of the noise, of any estimator.
+        """Return the smallest worst-case error, bias plus E|noise|, of any estimator.
 
-        It is half the majorant at 2w, where w is the mean size of the noise at sensitivity 1, so
-        that 2w = 2/eps for a privacy budget: thm-modulus-error of the book.
+        It is half the majorant at 2w, where w is the mean absolute value of the noise at
+        sensitivity 1, so that 2w = 2/eps for a privacy budget: thm-modulus-error of the book.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class Modulus(Generic[Number]):
         (Fraction(2, 1), Fraction(3, 1))
         """
         law = read_budget(budget)
-        return self._number(self._height(2 * Fraction(law.mean_size)) / 2)
+        return self._number(self._height(2 * Fraction(law.mean_abs)) / 2)
 
     def optimal_sensitivity(self, budget: Budget) -> Number:
         """Return the sensitivity of an estimator that attains `optimal_error`.
@@ -277,16 +277,16 @@ class Modulus(Generic[Number]):
         >>> round(Modulus([0, 4, 6]).lower_bound(eps=1), 4)
         1.2261
         """
-        # Between corners the majorant is linear, and the quotient monotone.
+        # Between corners the majorant is linear, so its quotient is monotone there.
         values = self.values[self._corners].astype(np.float64)
         return float(np.max(values / _risk_divisor(self._corners, float(read_eps(eps)))))
 
     def optimality_factor(self, eps: Epsilon) -> float:
-        """Return an upper bound on the ratio of `optimal_error` to the smallest possible error.
+        """Return an upper bound on the ratio of `optimal_error` to the minimax risk.
 
-        It is the quotient of `optimal_error` and `lower_bound`: the smallest worst-case mean
-        absolute error of all user-level eps-DP mechanisms, of any kind, lies between the two.
-        `factor_of_every_statistic` bounds it for all moduli.
+        It is the quotient of `optimal_error` and `lower_bound`: the minimax risk, the smallest
+        worst-case mean absolute error of all user-level eps-DP mechanisms, lies between the two.
+        `factor_of_every_statistic` bounds this quotient for all moduli.
 
         Parameters
         ----------
@@ -322,11 +322,11 @@ class Modulus(Generic[Number]):
         values = self.values[: last + 1]
         # There can only be a corner where the steps decrease.
         steps = np.diff(values)
-        places = np.flatnonzero(steps[1:] < steps[:-1]) + 1
+        candidates = np.flatnonzero(steps[1:] < steps[:-1]) + 1
         # Lists, because access to single numpy numbers is slow.
         heights = values.tolist()
         corners = [0]
-        for n in [*places.tolist(), *[last] * (last > 0)]:
+        for n in [*candidates.tolist(), *[last] * (last > 0)]:
             while len(corners) > 1 and _slope(heights, corners[-1], n) >= _slope(
                 heights, corners[-2], corners[-1]
             ):
@@ -335,11 +335,11 @@ class Modulus(Generic[Number]):
         return np.array(corners)
 
     @cached_property
-    def _numbers_of_users(self) -> npt.NDArray[Any]:
-        """The corners, of a type for which products with Fractions are Fractions."""
+    def _corners_as_values(self) -> npt.NDArray[Any]:
+        """The numbers of users at the corners, as Fractions or floats like the values."""
         return self._corners.astype(self.values.dtype)
 
-    def _piece(self, x: Exact) -> tuple[int, Any, Any]:
+    def _piece(self, x: Real) -> tuple[int, Any, Any]:
         """Return n, omega(n) and the slope of the piece of the majorant to the left of x.
 
         The piece begins at n. At x = 0 it is the first one. Beyond the last corner the slope is 0.
@@ -354,7 +354,7 @@ class Modulus(Generic[Number]):
         right = int(corners[end])
         return left, value, (self.values[right] - value) / (right - left)
 
-    def _height(self, x: Exact) -> Any:
+    def _height(self, x: Real) -> Any:
         left, value, slope = self._piece(x)
         distance = x - left
         return value + slope * (distance if self.is_exact else float(distance))
@@ -406,7 +406,7 @@ def modulus_of_mean(users: Contributions[Number]) -> Modulus[Number]:
 def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: float) -> Modulus[float]: ...
 @overload
 def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Fraction) -> Modulus[Fraction]: ...
-def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Exact) -> Modulus[Any]:
+def modulus_of_weighted_mean(weights: npt.ArrayLike, upper: Real) -> Modulus[Any]:
     """Return the modulus of a sum of the users' means with public weights of any sign.
 
     For f = sum_l a_l (mean of user l), it is U times the sum of the n largest abs(a_l). Examples
@@ -504,7 +504,7 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: float) ->
 def modulus_of_protected_mean(
     max_count: int, least_total: int, upper: Fraction
 ) -> Modulus[Fraction]: ...
-def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) -> Modulus[Any]:
+def modulus_of_protected_mean(max_count: int, least_total: int, upper: Real) -> Modulus[Any]:
     """Return the modulus of the mean if the users and their counts are protected.
 
     Neighbouring datasets differ by one user who is added or removed. Only two facts are public: a
@@ -548,20 +548,22 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: Exact) ->
     n = np.arange(2 * -(-n0 // m) + 1)
     if isinstance(bound, Fraction):
         n = n.astype(object)
-    added = _share_of_whole(n * m, np.asarray(n0), bound)
+    share_if_added = _share_of_whole(n * m, np.asarray(n0), bound)
     # As many users are removed as added, or one fewer.
-    removed = n // 2
-    replaced = _share_of_whole((n - removed) * m, np.maximum(n0 - removed * m, 0), bound)
-    return Modulus(bound * np.maximum(added, replaced))
+    n_removed = n // 2
+    n_others = np.maximum(n0 - n_removed * m, 0)
+    share_if_replaced = _share_of_whole((n - n_removed) * m, n_others, bound)
+    return Modulus(bound * np.maximum(share_if_added, share_if_replaced))
 
 
 def factor_of_every_statistic(eps: Epsilon) -> float:
     """Return an upper bound on the `optimality_factor` of every statistic.
 
     For every bounded statistic, the smallest worst-case error of bias plus Laplace noise is at most
-    this multiple of the smallest worst-case mean absolute error of all eps-DP mechanisms: (1 +
-    cosh(eps)) / 2 + sinh(eps) / eps up to eps = 2, and (1 + exp(eps)) / eps for larger eps, which
-    is attained by a yes-or-no question to one person: thm-every-factor of the book.
+    this multiple of the smallest worst-case mean absolute error of all user-level eps-DP
+    mechanisms: (1 + cosh(eps)) / 2 + sinh(eps) / eps up to eps = 2, and (1 + exp(eps)) / eps for
+    larger eps, which is attained by a yes-or-no question to one person: thm-every-factor of the
+    book.
 
     Parameters
     ----------
@@ -619,7 +621,7 @@ def _shares(samples: npt.NDArray[np.int64], users: Contributions) -> npt.NDArray
 
 
 def _share_of_whole(
-    part: npt.NDArray[Any], rest: npt.NDArray[Any], bound: Exact
+    part: npt.NDArray[Any], rest: npt.NDArray[Any], bound: Real
 ) -> npt.NDArray[Any]:
     """Return part / (part + rest), as exact as a bound; 0 where the part is 0."""
     whole = np.maximum(part + rest, 1)

@@ -1,4 +1,4 @@
-"""Private thresholds at their best: AKMV with other budget splits, base measures and centres.
+"""Private thresholds: generalisations of AKMV by budget split, base measure and centre.
 
 `userdp.akmv` spends half of the budget on its threshold T, draws it near a sum from a density that
 is uniform on [0, U m*] before the exponential tilt, and caps sums from above. Privacy forces none
@@ -54,13 +54,13 @@ _MOST_HALVINGS = 24
 
 _LEGENDRE = np.polynomial.legendre.leggauss(6)  # nodes and weights on [-1, 1]
 
-# Maximum number of passes over all users in the search for a bad dataset; two or three are enough
-# in practice.
+# Maximum number of passes over all users in the search for a dataset with a large error; two or
+# three are enough in practice.
 _MOST_PASSES = 20
 
 
 class _Pieces(NamedTuple):
-    """Ranges of T in which the bias is linear: N times its size is |loss - slope t|.
+    """Ranges of T in which the bias is linear: N times its absolute value is |loss - slope t|.
 
     Attributes
     ----------
@@ -86,10 +86,10 @@ class _Pieces(NamedTuple):
     def split(self, mask: npt.NDArray[np.bool_], points: Floats) -> _Pieces:
         """Cut the chosen pieces in two, at one point each."""
         cut = self.take(mask)
-        below = (points - cut.lower) / (cut.upper - cut.lower)
+        share_below = (points - cut.lower) / (cut.upper - cut.lower)
         parts = [
-            cut._replace(upper=points, mass=cut.mass * below),
-            cut._replace(lower=points, mass=cut.mass * (1 - below)),
+            cut._replace(upper=points, mass=cut.mass * share_below),
+            cut._replace(lower=points, mass=cut.mass * (1 - share_below)),
         ]
         return _Pieces._make(map(np.concatenate, zip(self.take(~mask), *parts, strict=True)))
 
@@ -129,10 +129,10 @@ class PrivateThreshold:
     measure: Measure = "uniform"
 
     def __post_init__(self) -> None:
-        share = check.size("share", self.share, exact=True)
+        share = check.nonnegative("share", self.share, exact=True)
         if not 0 < share < 1:
             check.refuse_value("share", "strictly between 0 and 1", self.share)
-        check.truth("centred", self.centred)
+        check.boolean("centred", self.centred)
         check.one_of("measure", self.measure, get_args(Measure))
 
     def rank(self, eps: Epsilon) -> int:
@@ -240,9 +240,9 @@ class PrivateThreshold:
     ) -> Floats:
         """Draw T with its share of the budget: user-level (p eps)-DP.
 
-        Neighbouring datasets differ in all samples of one user; counts, bound, rank, measure and
-        eps are public, the sums are protected. A demonstration in floating point, not safe for
-        production.
+        Neighbouring datasets may differ in all samples of one user; counts, bound, rank, measure
+        and eps are public, the sums are protected. This is a demonstration in floating point, not
+        safe for production.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class PrivateThreshold:
         return middle + (total + noise) / users.total
 
     def error(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
-        """Return the exact mean size of the bias plus that of the noise on given datasets.
+        """Return the exact mean of |bias| plus that of |noise| on given datasets.
 
         This is the paper's measure of error, as in `userdp.akmv_error`, with T integrated out.
 
@@ -347,8 +347,9 @@ class PrivateThreshold:
     def mean_error(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
         """Return the mean absolute error of `release` on datasets, T and noise integrated out.
 
-        Noise of scale s adds s exp(-b/s) to a bias of size b. The mean of this over T is computed
-        by Gauss-Legendre quadrature, on pieces so short that about nine digits are correct.
+        Noise of scale s adds s exp(-b/s) to a bias of absolute value b. The mean of this over T is
+        computed by Gauss-Legendre quadrature, on pieces so short that about nine digits are
+        correct.
 
         Parameters
         ----------
@@ -411,12 +412,12 @@ class PrivateThreshold:
     def largest_error_found(self, users: Contributions, eps: Epsilon) -> float:
         """Return the largest `error` found in a search: a lower bound on the worst-case error.
 
-        The search covers datasets in which the users with one count are of two kinds: some have all
-        samples at U, and the others have a sum (or, for centred sums, a distance x_l) of 0, or as
-        large as that of a lighter user at U. Starting from the worst of some simple datasets, the
-        users with one count at a time are set to their worst choice, until no change increases the
-        error. (Between two other sums, one user's sum is worst at one of the ends, hence these
-        candidates.)
+        The search covers datasets in which users with the same count are of two kinds: some have
+        all samples at U, and the others have a sum (or, for centred sums, a distance x_l) of 0, or
+        as large as that of a lighter user at U. Starting from the worst of some simple datasets,
+        the search sets the users of one count after another to their worst choice, until no change
+        increases the error. (Between two other sums, one user's sum is worst at one of the ends,
+        hence these candidates.)
 
         Parameters
         ----------
@@ -451,17 +452,17 @@ class PrivateThreshold:
 
         levels = np.unique(full)[:, None]
         starts = np.concatenate([np.minimum(full, levels), np.where(full >= levels, levels, 0.0)])
-        values = errors(starts)
-        best, highest = starts[values.argmax()], float(values.max())
+        errors_found = errors(starts)
+        worst, largest = starts[errors_found.argmax()], float(errors_found.max())
         for _ in range(_MOST_PASSES):
-            previous = highest
+            previous = largest
             for top in np.unique(full):
-                candidates = _candidates(best, full, float(top))
-                values = errors(candidates)
-                if values.max() > highest:
-                    best, highest = candidates[values.argmax()], float(values.max())
-            if highest <= previous * (1 + 1e-12):
-                return highest
+                candidates = _candidates(worst, full, float(top))
+                errors_found = errors(candidates)
+                if errors_found.max() > largest:
+                    worst, largest = candidates[errors_found.argmax()], float(errors_found.max())
+            if largest <= previous * (1 + 1e-12):
+                return largest
         raise NotFoundError(f"The error still grew after {_MOST_PASSES} passes over all users.")
 
     def _noise_budget(self, eps: Epsilon) -> Fraction:
@@ -545,7 +546,7 @@ class PrivateThreshold:
     def _mean(
         self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, absolute: bool
     ) -> Floats:
-        """Return the mean of |bias| plus that of the noise's size, or of what the noise adds."""
+        """Return the mean of |bias| + |noise|; if `absolute`, that of |bias + noise|."""
         values = _read_sums(sums, users)
         pieces = self._pieces(values, users, eps)
         means = self._mean_thresholds(pieces, users)
@@ -571,7 +572,7 @@ class PrivateThreshold:
         return self._thresholds(pieces.lower, users) * growth
 
     def _short_pieces(self, pieces: _Pieces, users: Contributions, budget: float) -> _Pieces:
-        """Halve the pieces across which the noise varies much; drop those with negligible noise."""
+        """Halve pieces where the added noise varies much; drop those where it is negligible."""
         for _ in range(_MOST_HALVINGS):
             low, high = (self._thresholds(end, users) for end in (pieces.lower, pieces.upper))
             with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -598,7 +599,7 @@ class PrivateThreshold:
 
 
 def _candidates(distances: Floats, full: Floats, top: float) -> Floats:
-    """Return datasets that differ in the users whose full sum is `top`.
+    """Return datasets that differ from a given one in the users whose full sum is `top`.
 
     From none to all of these users are full; the others have 0, or a lighter user's full sum.
     """

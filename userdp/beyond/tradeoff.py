@@ -1,6 +1,7 @@
 """The trade-off between the average error of a clipped mean and its guarantee.
 
-The guarantee, here called certificate, is the worst-case error. Counts, bound and eps are public.
+The guarantee is the worst-case error, an upper bound on the mean absolute error for every dataset.
+Counts, bound and eps are public.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Member(NamedTuple):
         c, the centre of the intervals.
     total_width : float
         S, the total width of a user's intervals.
-    certificate : float
+    guarantee : float
         The worst-case error, bias + E|noise|, which holds for every dataset.
     mean_error, standard_error : float
         An estimate of the mean absolute error, averaged over the prior, and its standard error.
@@ -40,37 +41,39 @@ class Member(NamedTuple):
 
     centre: float
     total_width: float
-    certificate: float
+    guarantee: float
     mean_error: float
     standard_error: float
 
 
 @dataclass(frozen=True, eq=False)
 class Tradeoff:
-    """Average error and certificate over a grid of centres and total widths: see `tradeoff`.
+    """Average error and guarantee over a grid of centres and total widths: see `tradeoff`.
 
     Attributes
     ----------
     centres : ndarray of float64, shape (C,)
     total_widths : ndarray of float64, shape (W,)
         The grid, in the unit of the samples.
-    certificate : ndarray of float64, shape (C, W)
+    guarantee : ndarray of float64, shape (C, W)
         The worst-case error, bias + E|noise|, of each centre and width.
     mean_error, standard_error : ndarray of float64, shape (C, W)
         An estimate of the mean absolute error, averaged over the prior, and its standard error.
-    smallest_certificate : float
+    smallest_guarantee : float
         The smallest worst-case error of all estimators with this noise, `optimal_error`.
     """
 
     centres: Floats
     total_widths: Floats
-    certificate: Floats
+    guarantee: Floats
     mean_error: Floats
     standard_error: Floats
-    smallest_certificate: float
+    smallest_guarantee: float
 
     def best(self, tau: float) -> Member:
-        """Return the smallest average error with a certificate within (1 + tau) times the smallest.
+        """Return the member with the smallest average error within a limit on the guarantee.
+
+        The limit is (1 + tau) `smallest_guarantee`.
 
         Parameters
         ----------
@@ -87,26 +90,26 @@ class Tradeoff:
             If `tau` is not a finite number of at least 0, or so small that no choice of the grid
             qualifies; with tau = 0 the grid must contain U/2 and a minimising width.
         """
-        limit = (1 + float(check.size("tau", tau))) * self.smallest_certificate
-        allowed = self.certificate <= limit * (1 + 1e-12)  # up to rounding
+        limit = (1 + float(check.nonnegative("tau", tau))) * self.smallest_guarantee
+        allowed = self.guarantee <= limit * (1 + 1e-12)  # up to rounding
         if not allowed.any():
-            least = self.certificate.min() / self.smallest_certificate - 1
+            least = self.guarantee.min() / self.smallest_guarantee - 1
             check.refuse_value("tau", f"at least {least} for this grid", tau)
         return self._member(int(np.argmin(np.where(allowed, self.mean_error, np.inf))))
 
     def frontier(self) -> list[Member]:
-        """Return the members that no other beats in both errors, by increasing certificate."""
-        order = np.lexsort((self.mean_error.ravel(), self.certificate.ravel()))
+        """Return the members that no other beats in both errors, by increasing guarantee."""
+        order = np.lexsort((self.mean_error.ravel(), self.guarantee.ravel()))
         error = self.mean_error.ravel()[order]
         is_smallest = error < np.append(np.inf, np.minimum.accumulate(error)[:-1])
         return [self._member(int(index)) for index in order[is_smallest]]
 
     def _member(self, index: int) -> Member:
-        row, column = np.unravel_index(index, self.certificate.shape)
+        row, column = np.unravel_index(index, self.guarantee.shape)
         return Member(
             centre=float(self.centres[row]),
             total_width=float(self.total_widths[column]),
-            certificate=float(self.certificate[row, column]),
+            guarantee=float(self.guarantee[row, column]),
             mean_error=float(self.mean_error[row, column]),
             standard_error=float(self.standard_error[row, column]),
         )
@@ -125,7 +128,7 @@ def tradeoff(
     """Compare the average error of `clipped_mean` under a prior with its worst-case error.
 
     Everything here is public: the prior describes what is believed about the data before they are
-    seen, and no sample is used, so choosing a member costs no privacy. Its certificate holds for
+    seen, and no sample is used, so choosing a member costs no privacy. Its guarantee holds for
     every dataset, its average error only if the data follow the prior.
 
     Parameters
@@ -143,7 +146,7 @@ def tradeoff(
         Centres to try, in [0, U]; by default multiples of U/20.
     total_widths : array_like of float, shape (W,), optional
         Total widths to try. By default 0, the smallest and the largest width with the smallest
-        certificate, those with a certificate (around U/2) larger by 5 %, 10 %, ..., 200 %, and 80
+        guarantee, those with a guarantee (around U/2) larger by 5 %, 10 %, ..., 200 %, and 80
         geometrically spaced widths up to U m*.
     rng : Generator or seed, optional
 
@@ -182,10 +185,10 @@ def tradeoff(
     law = read_budget(budget)
     float_users = Contributions(users.counts, upper)  # in floats, even if the bound is a Fraction
     shape = (grid_centres.size, widths.size)
-    certificate = np.empty(shape)
+    guarantee = np.empty(shape)
     mean = np.empty(shape)
     standard_error = np.empty(shape)
-    with progress(certificate.size) as tick:
+    with progress(guarantee.size) as tick:
         for i, centre in enumerate(grid_centres.tolist()):
             # Centre and add up once for all widths; the errors are those of `clipped_mean_error`.
             centred = sums - users.counts * centre
@@ -193,13 +196,13 @@ def tradeoff(
             for j, width in enumerate(widths.tolist()):
                 clipping = errors.centred_clipping(float_users, width, centre)
                 change = float(sensitivity(float_users, clipping))
-                certificate[i, j] = errors.worst_case_error(float_users, clipping, budget)
+                guarantee[i, j] = errors.worst_case_error(float_users, clipping, budget)
                 clipped = np.clip(centred, -width / 2, width / 2).sum(axis=1)
-                distances = law.mean_error((total - clipped) / users.total, change)
-                mean[i, j] = distances.mean()
-                standard_error[i, j] = distances.std(ddof=1) / np.sqrt(trials)
+                mean_errors = law.mean_error((total - clipped) / users.total, change)
+                mean[i, j] = mean_errors.mean()
+                standard_error[i, j] = mean_errors.std(ddof=1) / np.sqrt(trials)
                 tick()
-    return Tradeoff(grid_centres, widths, certificate, mean, standard_error, smallest)
+    return Tradeoff(grid_centres, widths, guarantee, mean, standard_error, smallest)
 
 
 def _grid(name: str, values: npt.ArrayLike) -> Floats:
@@ -215,9 +218,9 @@ def _default_widths(users: Contributions, budget: Budget, smallest: float) -> Fl
     width = float(errors.threshold(users, budget))
     sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = sums[sums <= width]
-    # Up to the threshold, the certificate around U/2 decreases and is piecewise linear: invert it.
-    certificates = [float(errors.symmetric_error(users, kink, budget)) for kink in kinks]
+    # Up to the threshold, the guarantee around U/2 decreases and is piecewise linear: invert it.
+    guarantees = [float(errors.symmetric_error(users, kink, budget)) for kink in kinks]
     limits = smallest * (1 + np.arange(1, 41) / 20)
-    bounds = np.interp(-limits, -np.minimum.accumulate(certificates), kinks)
-    in_ratios = np.geomspace(sums[-1] / 1000, sums[-1], 80)
-    return np.concatenate([[0.0, width], kinks[-2:], bounds, in_ratios])
+    at_limits = np.interp(-limits, -np.minimum.accumulate(guarantees), kinks)
+    geometric = np.geomspace(sums[-1] / 1000, sums[-1], 80)
+    return np.concatenate([[0.0, width], kinks[-2:], at_limits, geometric])

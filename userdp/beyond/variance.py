@@ -2,13 +2,13 @@
 
 The statistic is f = (1/N) sum (x - mean)^2 over all N samples. About a centre c, user l's samples
 have the sum of squares Q_l(c) = squares_l - 2 c sums_l + m_l c^2, so f is the minimum over c of
-(1/N) sum_l Q_l(c). With each term capped at S, it is min_c (1/N) sum_l min(Q_l(c), S): one user
-moves it by at most S/N, and its distance from f is the smallest that any estimator of this
-sensitivity can have (thm-variance of the book).
+(1/N) sum_l Q_l(c). With each term capped at S, it is min_c (1/N) sum_l min(Q_l(c), S), which one
+user moves by at most S/N. Once half of its largest bias is added, no estimator of this sensitivity
+has a smaller worst-case bias (thm-variance of the book).
 
-As in `userdp.mechanisms`, neighbouring datasets differ in all samples of one user; the counts, the
-bound U and the budget are public; sums and squares, shape (..., L), are protected; results have the
-shape (...). The unit is the square of the unit of the samples. Floating-point noise is for
+As in `userdp.mechanisms`, neighbouring datasets may differ in all samples of one user; the counts,
+the bound U and the budget are public; sums and squares, shape (..., L), are protected; results have
+the shape (...). The unit is the square of the unit of the samples. Floating-point noise is for
 demonstrations only.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats, RNGLike
+from userdp._checks import Floats, Real, RNGLike
 from userdp.beyond.noise import Budget, read_budget
 from userdp.beyond.statistics import _square_of_bound, modulus_of_variance
 from userdp.mechanisms import grid_sum
@@ -34,9 +34,9 @@ def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
     """Return the best cap S on each user's sum of squares: N times the best sensitivity.
 
     S = N (omega(k) - omega(k - 1)), where omega is the modulus of the variance, k = ceil(2w), and w
-    is the mean size of the noise at sensitivity 1; for a privacy budget k = ceil(2/eps), as in
-    `rank`. It is 0 if k exceeds the number of users, or if the k - 1 heaviest users hold at least
-    floor(N/2) samples.
+    is the mean absolute value of the noise at sensitivity 1; for a privacy budget k = ceil(2/eps),
+    as in `rank`. It is 0 if k exceeds the number of users, or if the k - 1 heaviest users hold at
+    least floor(N/2) samples.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def variance_cap(users: Contributions[Number], budget: Budget) -> Number:
     k = read_budget(budget).rank
     half = users.total // 2
     before, after = (min(int(sum_of_largest(users, n)), half) for n in (k - 1, k))
-    parts = Fraction((after - before) * (users.total - after - before), users.total)
-    return _as_bound(users, Fraction(square) * parts)
+    relative_cap = Fraction((after - before) * (users.total - after - before), users.total)
+    return _as_bound(users, Fraction(square) * relative_cap)
 
 
 def capped_variance(
-    sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions, cap: Exact
+    sums: npt.ArrayLike, squares: npt.ArrayLike, users: Contributions, cap: Real
 ) -> Floats:
     """Return the variance with each user's sum of squares about a common centre capped at S.
 
@@ -108,7 +108,7 @@ def capped_variance(
     [3.061224, 0.857143]
     """
     square = float(_square_of_bound(users))
-    total, _ = _capped_total(sums, squares, users, float(check.size("cap", cap)) / square)
+    total, _ = _capped_total(sums, squares, users, float(check.nonnegative("cap", cap)) / square)
     return total * (square / users.total)
 
 
@@ -122,12 +122,12 @@ def opt_variance(
 ) -> Floats:
     """Release the variance with the smallest worst-case error of any estimator: thm-variance.
 
-    That is `capped_variance` at the cap S of `variance_cap`, plus its largest possible bias beta,
-    because capping only lowers the variance, plus noise for the sensitivity S/N. The worst-case
-    error, bias plus mean size of the noise, is `optimal_error` of `modulus_of_variance`. If no user
-    is capped, the release is too high by beta. User-level eps-DP for replacing one user's samples,
-    with public counts; not safe for production (see the note on floating point in
-    `userdp.mechanisms`).
+    That is `capped_variance` at the cap S of `variance_cap`, plus a constant beta, plus noise for
+    the sensitivity S/N. Capping lowers the variance by up to 2 beta, so the worst-case bias is
+    beta. The worst-case error, beta plus mean absolute value of the noise, is `optimal_error` of
+    `modulus_of_variance`. If no user is capped, the release is too high by beta on average.
+    User-level eps-DP for replacing one user's samples, with public counts; not safe for production
+    (see the note on floating point in `userdp.mechanisms`).
 
     Parameters
     ----------
@@ -166,12 +166,12 @@ def opt_variance(
     generator = check.rng(rng)
     law = read_budget(budget)
     cap = variance_cap(users, law)
-    bias = float(modulus_of_variance(users).smallest_bias(cap / users.total))
-    parts = float(cap) / square
-    total, influence = _capped_total(sums, squares, users, parts)
-    change = float(influence) * (1 + _slack(users, parts))
+    beta = float(modulus_of_variance(users).smallest_bias(cap / users.total))
+    relative_cap = float(cap) / square
+    total, influence = _capped_total(sums, squares, users, relative_cap)
+    change = float(influence) * (1 + _slack(users, relative_cap))
     noisy = total + law.draw(change, total.shape, generator)
-    return bias + noisy * (square / users.total)
+    return beta + noisy * (square / users.total)
 
 
 def _capped_total(
@@ -205,8 +205,8 @@ def _best_centre(counts: Floats, means: Floats, within: Floats, cap: float) -> F
     This is a sweep over the ends of the intervals in which users are below the cap. At both ends of
     a user's own interval the user's term is S, so the sum is continuous; its slope falls by 2 m_l
     r_l for an interval of half-width r_l, and m_l is added to the quadratic coefficient, or
-    subtracted from it. Going from end to end, no numbers are subtracted that are much larger than
-    the sum itself.
+    subtracted from it. In this sweep, no numbers are subtracted that are much larger than the sum
+    itself.
     """
     inside = np.where(within < cap, counts, 0.0)
     half_widths = np.sqrt(np.maximum(cap - within, 0.0) / counts)
@@ -246,11 +246,11 @@ def _read_moments(
     if array.shape != values.shape:
         rule = f"have the shape of `sums`, {values.shape}"
         check.refuse("squares", rule, f"squares of shape {array.shape}")
-    parts = values / upper
-    share = array / upper / upper
-    least = parts * (parts / users.counts)
+    scaled_sums = values / upper
+    scaled_squares = array / upper / upper
+    least = scaled_sums * (scaled_sums / users.counts)
     slack = rounding * users.counts
-    outside = (share < least - slack) | (share > parts + slack)
+    outside = (scaled_squares < least - slack) | (scaled_squares > scaled_sums + slack)
     check.refuse_entries("squares", "between sums^2 / m_l and U times sums", array, outside)
-    within: Floats = np.clip(share, least, np.maximum(least, parts)) - least
-    return parts / users.counts - 0.5, within
+    within: Floats = np.clip(scaled_squares, least, np.maximum(least, scaled_sums)) - least
+    return scaled_sums / users.counts - 0.5, within

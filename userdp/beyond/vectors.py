@@ -2,8 +2,8 @@
 
 Samples are vectors with d coordinates and Euclidean length at most R; the bound of the users is the
 diameter, U = 2R. Clipping every user's sum to one ball has the smallest worst-case bias for its
-sensitivity: that of the scalar problem with this U, `smallest_bias` of `modulus_of_mean`.
-Only the mean length w of the noise for sensitivity 1 matters: the best threshold is the ceil(2w)-th
+sensitivity: that of the scalar problem with this U, `smallest_bias` of `modulus_of_mean`. Of the
+noise, only the mean length w for sensitivity 1 matters: the best threshold is the ceil(2w)-th
 largest U m_l, and the smallest worst-case error is (U / 2N) H(2w).
 
 For a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and w
@@ -23,8 +23,8 @@ import numpy.typing as npt
 from scipy.special import gammainccinv, hyp2f1
 
 from userdp import _checks as check
-from userdp._checks import Exact, Floats, RNGLike
-from userdp.beyond.errors import least_error
+from userdp._checks import Floats, Real, RNGLike
+from userdp.beyond.errors import optimal_error_for_noise
 from userdp.beyond.noise import GaussianNoise
 from userdp.model import _ROUNDING, Contributions, Epsilon, Number, _as_bound, rank, read_eps
 from userdp.noise import noise_scale
@@ -73,7 +73,7 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
            [ 0. , -1. ]])
     """
     vectors = check.floats("sums", sums)
-    limit = float(check.size("radius", radius))
+    limit = float(check.nonnegative("radius", radius))
     if vectors.ndim == 0:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
     scaled, unit = _split_off_units(vectors)
@@ -151,7 +151,7 @@ def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Numb
     [[0.02, 0.067], [0.875, 0.586]]
     """
     check.instance("users", users, Contributions)
-    return _as_bound(users, least_error(users, _noise_in_ball(budget, d).mean_length))
+    return _as_bound(users, optimal_error_for_noise(users, _noise_in_ball(budget, d).mean_length))
 
 
 def mean_in_ball(
@@ -160,9 +160,9 @@ def mean_in_ball(
     """Release the mean of vectors in a ball, with user sums clipped radially to half the threshold.
 
     User-level eps-DP for replacing one user's samples, with public counts and diameter, or the
-    guarantees of the given `GaussianNoise`; not safe for production (see the note on floating point
-    in `userdp.mechanisms`). The worst-case error, bias plus mean length of the noise, is
-    `ball_error`.
+    privacy guarantees of the given `GaussianNoise`; not safe for production (see the note on
+    floating point in `userdp.mechanisms`). The worst-case error, bias plus mean length of the
+    noise, is `ball_error`.
 
     Parameters
     ----------
@@ -202,12 +202,12 @@ def mean_in_ball(
 
 
 def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudget) -> Floats:
-    """Return the mean error of `mean_in_ball` on given datasets, noise integrated out.
+    """Return the mean distance of `mean_in_ball` from the mean on given datasets.
 
-    It is the mean length of bias plus noise. For Gaussian noise of standard deviation s in each of
-    d coordinates and a bias of length b it is s chi_d 1F1(-1/2; d/2; -b^2 / (2 s^2)), where chi_d
-    is the mean length of the standard noise; for a privacy budget, it is an integral over the
-    length of the noise.
+    It is the mean length of bias plus noise, with the noise integrated out. For Gaussian noise of
+    standard deviation s in each of d coordinates and a bias of length b it is s chi_d 1F1(-1/2;
+    d/2; -b^2 / (2 s^2)), where chi_d is the mean length of the standard noise; for a privacy
+    budget, it is an integral over the length of the noise.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class _NoiseInBall(ABC):
         ceil(2w): the best threshold is the largest U m_l of this rank.
     """
 
-    mean_length: Exact
+    mean_length: Real
     rank: int
 
     @abstractmethod
@@ -378,16 +378,16 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
     ratio, is_far = _in_units_of_scale(bias, scale, d)
     shortest, longest = gammainccinv(d, [1 - 1e-16, 1e-18])
     begin = np.clip(ratio, shortest, longest)
-    share = (1 + _NODES) / 2
+    position = (1 + _NODES) / 2
     integral = np.zeros(np.shape(bias))
     for end in (shortest, longest):
         # The nodes cluster where both lengths are equal, because a derivative is infinite there.
-        length = begin + (end - begin) * share**3
+        length = begin + (end - begin) * position**3
         longer = np.maximum(ratio, length)
         shorter = np.minimum(ratio, length)
         mean = longer * _mean_over_directions((shorter / longer) ** 2, d)
         density = np.exp((d - 1) * np.log(length) - length - lgamma(d))
-        heights = mean * density * share**2
+        heights = mean * density * position**2
         integral += np.abs(end - begin)[..., 0] * (heights @ (1.5 * _WEIGHTS))
     distance: Floats = np.where(is_far, bias, scale * integral)[()]
     return distance

@@ -6,7 +6,8 @@ The modules are listed so that each imports only later ones:
 - several means: `_means`, with one of the `_strategies`; `_joint` is the strategy with a single
   draw; `_budgets` adds and divides budgets
 - a single mean: `_planning`, before a release; `_mean`, `_protected` and `_vectors`, each of which
-  reads the data once, decides from public numbers, has each total drawn once, and returns a result
+  reads the data once, decides from public numbers, adds noise to each total once, and returns a
+  result
 - sources: `_sources` chooses the kind; `_files` (`_text` inspects their text), `_tables` of Ibis,
   `_relations` of DuckDB and `_frames`, with the base class `_source`, check and read the data
 - the tally, one row per user, or per user and group: in an engine, `_grouped_engines` and

@@ -1,6 +1,6 @@
 """Accounts: what published releases spend together, computed from their public JSON.
 
-No state is kept: the publisher keeps the documents and adds them up.
+The package keeps no state: the publisher keeps the documents, and passes all of them.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from userdp.release._budgets import (
     rho_of,
     share_of,
 )
-from userdp.release._documents import Document, common_promise, read_documents, refuse_equal
+from userdp.release._documents import Document, common_privacy_unit, read_documents, refuse_equal
 from userdp.release._noise import load_opendp
 from userdp.release._quiet import discreet
 
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What several releases of the same users spend together. All of it is public."""
+    """What several releases about the same users spend together. All of it is public."""
 
     n_releases: int
     eps: float | None
     """The smaller of `basic_eps` and `zcdp_eps`; None if neither is known."""
     delta: float | None
-    """With `eps`, the guarantee of (eps, delta)-privacy; 0 if it is eps-DP."""
+    """The delta of (eps, delta)-DP; 0 for pure eps-DP, None if `eps` is None."""
     rho: float
     """The guarantee in zCDP: the sum of rho (Gaussian noise) and eps^2/2 (Laplace noise)."""
     method: Method
@@ -48,7 +48,7 @@ class Account:
     None if there are such releases, and no delta was requested."""
     zcdp_eps: float | None
     """The eps of `rho` at the requested delta, None without it; infinite if rho exceeds 1000."""
-    promise: str
+    privacy_unit: str
     """The neighbouring relation, and what is public."""
     sentence: str
     """All of this in words, with digits rounded up."""
@@ -60,15 +60,15 @@ def account(
     *,
     delta: Epsilon | None = None,
     counts_public: bool = False,
-    count_equal: bool = False,
+    allow_duplicates: bool = False,
 ) -> Account:
-    """Return what several releases of the same users spend together, from their public JSON.
+    """Return what several releases about the same users spend together, from their public JSON.
 
-    Two guarantees are computed, and `method` names the smaller one. By basic composition, eps and
-    delta add up. In zCDP, rho adds up, where Laplace noise of eps spends eps^2/2, and the sum is
-    converted (Bun and Steinke, 2016). OpenDP computes both. They are user-level, for the
-    neighbouring relation of the documents. The documents do not identify the users, so make sure
-    that they are the same.
+    Two guarantees are computed, and `method` names the one with the smaller eps. By basic
+    composition, eps and delta add up. In zCDP, rho adds up, where Laplace noise of eps spends
+    eps^2/2, and the sum is converted (Bun and Steinke, 2016). OpenDP computes both. They are
+    user-level, for the neighbouring relation of the documents. The documents do not identify the
+    users: make sure that all releases are about the same ones.
 
     Parameters
     ----------
@@ -76,14 +76,16 @@ def account(
         Outputs of `public_json` or `public` (public), at most 10,000: JSON text, which begins with
         a brace, paths of files, or dicts.
     delta : float, Fraction, Decimal or str, optional
-        The delta of (eps, delta)-privacy (public), from 1e-100 to less than 1. Without it, the
+        The delta of (eps, delta)-DP (public), from 1e-100 to less than 1. Without it, the
         guarantee in zCDP is `rho` only.
     counts_public : bool, optional
-        Whether to state what all releases protect: the values, with the counts public. Releases
-        with protected counts protect more, so by default they cannot be combined with others.
-    count_equal : bool, optional
-        Whether equal documents come from different releases, which may coincide at a bound. By
-        default they are refused, because publishing one document twice spends its budget once.
+        Whether releases with public and with protected counts may be combined. The account then
+        states only what all of them protect: the values, with the counts public. By default a
+        mixture is refused.
+    allow_duplicates : bool, optional
+        Whether equal documents are counted as separate releases. (Two releases can be equal, for
+        instance if both end up at `lower`.) By default duplicates are refused, because publishing
+        one document twice spends its budget once.
 
     Returns
     -------
@@ -102,23 +104,24 @@ def account(
     >>> from userdp.release import private_mean
     >>> how = {"lower": 0, "upper": 6, "budget": 2}
     >>> weeks = [private_mean([1, 1, 2], [3.0, 4.0, last], **how) for last in (1.0, 5.0)]
-    >>> both = account([week.public_json() for week in weeks], count_equal=True)
+    >>> both = account([week.public_json() for week in weeks], allow_duplicates=True)
     >>> both.eps, both.rho, both.method
     (4.0, 4.0, 'basic composition')
     """
-    allowed = None if delta is None else float_below(read_total("delta", delta))
-    check.truth("counts_public", counts_public)
-    check.truth("count_equal", count_equal)
+    requested_delta = None if delta is None else float_below(read_total("delta", delta))
+    check.boolean("counts_public", counts_public)
+    check.boolean("allow_duplicates", allow_duplicates)
     published = read_documents(documents)
-    if not count_equal:
+    if not allow_duplicates:
         refuse_equal(published)
-    promise = common_promise(published, counts_public)
+    privacy_unit = common_privacy_unit(published, counts_public)
     dp = load_opendp()
-    pure = [found["eps"] for found in published if found["rho"] is None]
-    gaussian = [found["rho"] for found in published if found["eps"] is None]
+    pure = [document["eps"] for document in published if document["rho"] is None]
+    gaussian = [document["rho"] for document in published if document["eps"] is None]
     rho = composed(dp, "rho", [*gaussian, *(rho_of(dp, eps) for eps in pure)])
-    basic = _basic(dp, pure, gaussian, allowed)
-    zcdp = Guarantee(None if allowed is None else eps_of(dp, rho, allowed), allowed, "zCDP")
+    basic = _basic(dp, pure, gaussian, requested_delta)
+    zcdp_eps = None if requested_delta is None else eps_of(dp, rho, requested_delta)
+    zcdp = Guarantee(zcdp_eps, requested_delta, "zCDP")
     best, other = basic, zcdp
     if basic.eps is None or (zcdp.eps is not None and zcdp.eps < basic.eps):
         best, other = zcdp, basic
@@ -135,13 +138,13 @@ def account(
         rho=rho,
         basic_eps=basic.eps,
         zcdp_eps=zcdp.eps,
-        promise=promise,
-        sentence=f"{subject} at most {words}: {promise}.",
+        privacy_unit=privacy_unit,
+        sentence=f"{subject} at most {words}: {privacy_unit}.",
     )
 
 
 class Guarantee(NamedTuple):
-    """(eps, delta)-privacy by a method; no eps if that would need a delta."""
+    """(eps, delta)-DP by a method; `eps` is None if it would need a delta."""
 
     eps: float | None
     delta: float | None
@@ -154,22 +157,22 @@ def _basic(dp: Any, pure: list[float], gaussian: list[float], delta: float | Non
         return Guarantee(composed(dp, "eps", pure), 0.0, "basic composition")
     if delta is None:
         return Guarantee(None, None, "basic composition")
-    each = share_of(dp, Fraction(delta), len(gaussian))
-    of_rho = {rho: eps_of(dp, rho, each) for rho in {*gaussian}}
-    total = composed(dp, "eps", [*pure, *(of_rho[rho] for rho in gaussian)])
+    delta_each = share_of(dp, Fraction(delta), len(gaussian))
+    eps_of_rho = {rho: eps_of(dp, rho, delta_each) for rho in {*gaussian}}
+    total = composed(dp, "eps", [*pure, *(eps_of_rho[rho] for rho in gaussian)])
     return Guarantee(total, delta, "basic composition")
 
 
 def eps_of(dp: Any, rho: float, delta: float) -> float:
-    """Return the eps for which rho-zCDP is (eps, delta)-private; infinite if rho is too large."""
+    """Return the eps for which rho-zCDP implies (eps, delta)-DP; infinite if rho is too large."""
     return inf if rho > LIMITS["rho"][1] else float(profile_of(dp, rho).epsilon(delta))
 
 
-def _phrase(found: Guarantee, rho: float) -> str:
+def _phrase(guarantee: Guarantee, rho: float) -> str:
     """Return a guarantee in words; without an eps, the rho of zCDP, or an empty text."""
     in_zcdp = f"rho = {upwards(rho)}"
-    if found.eps is None or found.eps == inf:
-        return f"{in_zcdp} by zCDP" if found.method == "zCDP" else ""
-    delta = f" with delta = {upwards(found.delta)}" if found.delta else ""
-    by = f"zCDP ({in_zcdp})" if found.method == "zCDP" else found.method
-    return f"eps = {upwards(found.eps)}{delta} by {by}"
+    if guarantee.eps is None or guarantee.eps == inf:
+        return f"{in_zcdp} by zCDP" if guarantee.method == "zCDP" else ""
+    delta = f" with delta = {upwards(guarantee.delta)}" if guarantee.delta else ""
+    by = f"zCDP ({in_zcdp})" if guarantee.method == "zCDP" else guarantee.method
+    return f"eps = {upwards(guarantee.eps)}{delta} by {by}"

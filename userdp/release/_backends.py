@@ -166,11 +166,11 @@ def refuse_replaced_functions(backend: Backend) -> None:
 
     A macro stored in a database, or a Python function, could switch clipping off.
     """
-    found = quietly(backend.replaced)
-    if found:
+    replaced = quietly(backend.replaced)
+    if replaced:
         raise ValueError(
             f"`data` must be in an engine whose built-in functions are not replaced, got others "
-            f"named {', '.join(found)}. Drop them, or open the database without them."
+            f"named {', '.join(replaced)}. Drop them, or open the database without them."
         )
 
 

@@ -60,8 +60,8 @@ def divide_budget(
 ) -> DividedBudget:
     """Return the budget of each of several releases that together spend at most a total.
 
-    The releases are of the same users, and of any columns, groups and weeks. All have the same
-    neighbouring relation: that of `private_mean` (replacing one user's values, with the counts
+    The releases are about the same users, and about any columns, groups and weeks. All have the
+    same neighbouring relation: that of `private_mean` (replacing one user's values, with the counts
     public) or that of `private_mean_protected_counts`. They may depend on earlier results, but
     their number is fixed in advance.
 
@@ -76,7 +76,7 @@ def divide_budget(
     eps : float, Fraction, Decimal or str, optional
         Total privacy budget (dimensionless, public), from 1e-30 to 1000.
     delta : float, Fraction, Decimal or str, optional
-        The delta of (eps, delta)-privacy (public), from 1e-100 to less than 1.
+        The delta of (eps, delta)-DP (public), from 1e-100 to less than 1.
     rho : float, Fraction, Decimal or str, optional
         Instead of both, a total in zCDP (dimensionless, public), from 1e-30 to 1000.
 
@@ -101,8 +101,10 @@ def divide_budget(
     ('zCDP', 0.030607, 0.00046838)
     """
     n = check.integer("n_releases", n_releases, least=1, most=MOST_RELEASES)
-    given = {"eps": eps, "delta": delta, "rho": rho}
-    totals = {name: read_total(name, what) for name, what in given.items() if what is not None}
+    arguments = {"eps": eps, "delta": delta, "rho": rho}
+    totals = {
+        name: read_total(name, total) for name, total in arguments.items() if total is not None
+    }
     if {*totals} not in ({"eps"}, {"eps", "delta"}, {"rho"}):
         _refuse_totals([*totals])
     dp = load_opendp()
@@ -128,25 +130,25 @@ def divide_budget(
     )
 
 
-def _refuse_totals(given: list[str]) -> NoReturn:
+def _refuse_totals(names: list[str]) -> NoReturn:
     """Raise for totals that do not form one budget, and name the superfluous or missing one."""
-    if "rho" in given:
-        check.refuse("rho", "be given alone, as a total in zCDP", " and ".join(given))
+    if "rho" in names:
+        check.refuse("rho", "be given alone, as a total in zCDP", " and ".join(names))
     rule = "be given, alone or with `delta`, unless `rho` is given"
-    check.refuse("eps", rule, " and ".join(given) or "neither")
+    check.refuse("eps", rule, " and ".join(names) or "neither")
 
 
 def _in_words(n: int, eps: float, rho: float | None, totals: dict[str, Fraction]) -> str:
     """Return in words what each release may spend, and what all spend at most."""
     subject = f"Each of {n:,} releases" if n > 1 else "One release"
-    most = {name: f"{name} = {upwards(float(total))}" for name, total in totals.items()}
+    limits = {name: f"{name} = {upwards(float(total))}" for name, total in totals.items()}
     if rho is None:
         share = f"eps = {_digits_below(totals['eps'] / n)}"
-        together = f"; together at most {most['eps']}" if n > 1 else ""
+        together = f"; together at most {limits['eps']}" if n > 1 else ""
         return f"{subject} may spend {share}{together} by basic composition."
     share = f"rho = {_digits_below(totals['rho'] / n)} (Gaussian noise)"
     share += f" or eps = {downwards(eps)} (Laplace noise)"
-    total = f"{most['eps']} with {most['delta']}" if "delta" in most else most["rho"]
+    total = f"{limits['eps']} with {limits['delta']}" if "delta" in limits else limits["rho"]
     together = "; together at most" if n > 1 else ", which is at most"
     return f"{subject} may spend {share}{together} {total} by zCDP."
 
@@ -224,14 +226,14 @@ def eps_within(dp: Any, rho: float) -> float:
 
 
 def rho_within(dp: Any, eps: Fraction, delta: Fraction) -> float:
-    """Return the largest rho that is (eps, delta)-private, according to OpenDP."""
+    """Return the largest rho for which rho-zCDP implies (eps, delta)-DP, according to OpenDP."""
     target_eps, target_delta = float_below(eps), float_below(delta)
 
-    def private(rho: Any) -> bool:
+    def is_private(rho: Any) -> bool:
         return bool(profile_of(dp, float(rho)).delta(target_eps) <= target_delta)
 
     # eps = rho + 2 sqrt(rho log(1/delta)) is enough (Bun and Steinke, 2016); solve for rho.
     root = sqrt(-log(target_delta))
     least = (target_eps / (sqrt(target_eps + root**2) + root)) ** 2 / 2
-    most = double(private, least, "the budget rho")
-    return float(halve(private, least, most)[0])
+    most = double(is_private, least, "the budget rho")
+    return float(halve(is_private, least, most)[0])

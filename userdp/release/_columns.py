@@ -1,4 +1,4 @@
-"""Reading a column: users become whole numbers, values become floats, and nothing is kept.
+"""Read a column: users become whole numbers, and values become floats; ids are not kept.
 
 One rule defines nulls, of users and values, in every type of column: null is `None`, the `NA` of
 pandas, NaN or NaT. One rule identifies users: two ids are the same if they are of one type and
@@ -101,11 +101,11 @@ class Pairs(NamedTuple):
         return codes
 
 
-def read_ids(column: Any, called: str = "user") -> Ids:
-    """Return the users of a column, which error messages name `called`."""
-    entries, absent = _plain("user", called, column)
+def read_ids(column: Any, label: str = "user") -> Ids:
+    """Return the users of a column, which error messages call `label`."""
+    entries, absent = _plain("user", label, column)
     if entries.dtype == object:
-        return _ids_of_objects(entries, called)
+        return _ids_of_objects(entries, label)
     if entries.dtype.kind == "f":
         absent = np.isnan(entries) if absent is None else absent | np.isnan(entries)
         entries = np.where(absent, entries.dtype.type(0), entries)
@@ -115,7 +115,7 @@ def read_ids(column: Any, called: str = "user") -> Ids:
     elif entries.dtype.kind in TIMES:
         absent = np.isnat(entries)
     elif entries.dtype.kind not in IDS:
-        refuse_kind("user", f"{called} of dtype {entries.dtype}")
+        refuse_kind("user", f"{label} of dtype {entries.dtype}")
     codes, n_codes = _codes(entries)
     if absent is not None and absent.any():
         codes = codes.astype(np.int64)
@@ -124,14 +124,14 @@ def read_ids(column: Any, called: str = "user") -> Ids:
     return Ids(codes, n_codes, False)
 
 
-def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
+def read_values(column: Any, label: str = "value") -> npt.NDArray[np.float64]:
     """Return the values of a column, with NaN for those that are null."""
-    entries, absent = _plain("value", called, column)
+    entries, absent = _plain("value", label, column)
     if entries.dtype == object:
-        floats = (_number(entry, called) for entry in entries.tolist())
+        floats = (_number(entry, label) for entry in entries.tolist())
         return np.fromiter(floats, np.float64)
     if entries.dtype.kind not in NUMBERS:
-        refuse_kind("value", f"{called} of dtype {entries.dtype}")
+        refuse_kind("value", f"{label} of dtype {entries.dtype}")
     with np.errstate(over="ignore"):  # long doubles may become infinite, outside all bounds
         values = entries.astype(np.float64, copy=False)
     if absent is not None and absent.any():
@@ -140,19 +140,19 @@ def read_values(column: Any, called: str = "value") -> npt.NDArray[np.float64]:
 
 
 def read_places(
-    column: Any, groups: tuple[str, ...], called: str = "group"
+    column: Any, groups: tuple[str, ...], label: str = "group"
 ) -> npt.NDArray[np.int16]:
     """Return the position of each entry in a list of groups, and -1 if it is not in the list.
 
     Groups are text or whole numbers, which are compared as text.
     """
-    entries, absent = _plain("group", called, column)
+    entries, absent = _plain("group", label, column)
     known: dict[str | None, int] = {name: place for place, name in enumerate(groups)}
     if entries.dtype == object:
-        written = (_written(entry, called) for entry in entries.tolist())
+        written = (_written(entry, label) for entry in entries.tolist())
         return np.fromiter((known.get(name, -1) for name in written), np.int16)
     if entries.dtype.kind not in "iuU":
-        refuse_kind("group", f"{called} of dtype {entries.dtype}")
+        refuse_kind("group", f"{label} of dtype {entries.dtype}")
     places = _places(entries, known)
     if absent is not None:
         places[absent] = -1
@@ -179,17 +179,17 @@ def written_number(name: str) -> int | None:
     return int(name) if re.fullmatch("0|-?[1-9][0-9]{0,19}", name) else None
 
 
-def _written(entry: Any, called: str) -> str | None:
+def _written(entry: Any, label: str) -> str | None:
     """Return the name of a group, or None for a null."""
     kind = KINDS.get(type(entry))
     if kind in ("text", "integer"):
         return str(entry)
     if not is_null(entry):
-        refuse_kind("group", f"{called} with an entry of type {type(entry).__name__}")
+        refuse_kind("group", f"{label} with an entry of type {type(entry).__name__}")
     return None
 
 
-def refuse_ids_beyond_halves(users: Any) -> None:
+def refuse_ids_beyond_float16(users: Any) -> None:
     """Raise if 32-bit floats of DuckDB, in an Arrow column, would not be valid ids in 16 bits.
 
     DuckDB has no 16-bit type: such floats of a Parquet file or a pandas frame become FLOAT.
@@ -214,7 +214,7 @@ def is_null(entry: Any) -> bool:
 
 
 def comes_from(library: str, item: Any) -> bool:
-    """Whether an object is of a library, which this does not import."""
+    """Whether the class of an object comes from a library, which is not imported for this."""
     return any(kind.__module__.partition(".")[0] == library for kind in type(item).__mro__)
 
 
@@ -222,13 +222,13 @@ Plain = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
 """An array, and a mask of nulls if the array cannot represent them."""
 
 
-def _plain(name: str, called: str, column: Any) -> Plain:
+def _plain(name: str, label: str, column: Any) -> Plain:
     if comes_from("polars", column):
-        return _plain_polars(name, called, column)
+        return _plain_polars(name, label, column)
     if comes_from("pyarrow", column):
-        return _plain_arrow(name, called, column)
+        return _plain_arrow(name, label, column)
     if comes_from("pandas", column):
-        return _plain_pandas(name, called, column)
+        return _plain_pandas(name, label, column)
     if isinstance(column, list | tuple | range):
         # Otherwise NumPy would convert numbers to text, and booleans to numbers.
         return np.fromiter(column, object), None
@@ -244,40 +244,40 @@ def _plain(name: str, called: str, column: Any) -> Plain:
     return np.asarray(array), None
 
 
-def _plain_pandas(name: str, called: str, column: Any) -> Plain:
+def _plain_pandas(name: str, label: str, column: Any) -> Plain:
     if getattr(column, "ndim", 0) != 1:
         raise ValueError(f"`{name}` must be one column, got a {type(column).__name__}.")
     if hasattr(column.dtype, "categories"):
-        names = _names_of_categories(name, called, column.dtype.categories)
+        names = _names_of_categories(name, label, column.dtype.categories)
         return names[getattr(column, "cat", column).codes], None  # -1, of a null, selects the last
     kind = column.dtype
     if hasattr(kind, "pyarrow_dtype"):
         import pyarrow
 
-        return _plain_arrow(name, called, pyarrow.array(column))
+        return _plain_arrow(name, label, pyarrow.array(column))
     if hasattr(kind, "numpy_dtype") and kind.kind in NUMBERS:  # nullable numbers
         absent = np.array(column.isna())
         return column.to_numpy(kind.numpy_dtype, na_value=0), absent
     return np.asarray(column.to_numpy()), None
 
 
-def _names_of_categories(name: str, called: str, categories: Any) -> npt.NDArray[Any]:
+def _names_of_categories(name: str, label: str, categories: Any) -> npt.NDArray[Any]:
     """Return categories, then a null: pandas would convert narrow floats to Python floats."""
     if getattr(categories.dtype, "kind", None) != "f":
         return np.fromiter([*categories, None], object)
-    floats, _ = _plain_pandas(name, called, categories)
+    floats, _ = _plain_pandas(name, label, categories)
     return np.append(floats, floats.dtype.type(np.nan))
 
 
-def _plain_polars(name: str, called: str, column: Any) -> Plain:
+def _plain_polars(name: str, label: str, column: Any) -> Plain:
     if not hasattr(column, "dtype"):
         raise TypeError(f"`{name}` must be a column of data, got a {type(column).__name__}.")
     if str(column.dtype) in WITHOUT_ARROW:
         return np.fromiter(column.to_list(), object), None
-    return _plain_arrow(name, called, column.to_arrow())
+    return _plain_arrow(name, label, column.to_arrow())
 
 
-def _plain_arrow(name: str, called: str, column: Any) -> Plain:
+def _plain_arrow(name: str, label: str, column: Any) -> Plain:
     import pyarrow as pa
 
     if not isinstance(column, pa.Array | pa.ChunkedArray):
@@ -288,7 +288,7 @@ def _plain_arrow(name: str, called: str, column: Any) -> Plain:
         column = column.cast(kind)
     absent = np.array(column.is_null())
     if pa.types.is_temporal(kind) and name != "user":
-        refuse_kind(name, f"{called} of type {kind}")
+        refuse_kind(name, f"{label} of type {kind}")
     if _is_count_of_time(kind):
         column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
         kind = column.type
@@ -296,7 +296,7 @@ def _plain_arrow(name: str, called: str, column: Any) -> Plain:
         return np.asarray(column.fill_null(0)), absent
     is_other = isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid"
     if is_other or pa.types.is_nested(kind):
-        refuse_kind(name, f"{called} of type {kind}")
+        refuse_kind(name, f"{label} of type {kind}")
     return np.fromiter(column.to_pylist(), object), None
 
 
@@ -313,14 +313,14 @@ def _codes(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
     """Return whole numbers from 0 that are equal where entries are, and a number above them all."""
     if entries.dtype.kind in WHOLE and entries.size:
         # One pass instead of two: negative if an entry is, otherwise at least the largest entry.
-        reach = int(np.bitwise_or.reduce(entries))
-        if 0 <= reach < 4 * entries.size:
-            return entries, reach + 1
+        bound = int(np.bitwise_or.reduce(entries))
+        if 0 <= bound < 4 * entries.size:
+            return entries, bound + 1
     names, positions = np.unique(entries, return_inverse=True)
     return positions, names.size
 
 
-def _ids_of_objects(entries: npt.NDArray[Any], called: str) -> Ids:
+def _ids_of_objects(entries: npt.NDArray[Any], label: str) -> Ids:
     known: dict[Hashable, int] = {}
     kinds = set()
     missing = False
@@ -330,28 +330,28 @@ def _ids_of_objects(entries: npt.NDArray[Any], called: str) -> Ids:
             codes[i] = -1
             missing = True
             continue
-        kind = _kind(entry, called)
+        kind = _kind(entry, label)
         kinds.add(kind)
         if kind == "float":
             entry = _whole(entry)
         elif kind == "time with a zone":
-            entry = _instant(entry, called)
+            entry = _instant(entry, label)
         codes[i] = known.setdefault(entry, len(known))
     if len(kinds) > 1:
-        found = " and ".join(sorted(kinds))
-        refuse_kind("user", f"{called} with entries of type {found}", "ids of one type")
+        types = " and ".join(sorted(kinds))
+        refuse_kind("user", f"{label} with entries of type {types}", "ids of one type")
     return Ids(codes, len(known), missing)
 
 
-def _kind(entry: Any, called: str) -> str:
+def _kind(entry: Any, label: str) -> str:
     """Return the kind of an id by its exact type: a subclass may define its own equality."""
     kind = KINDS.get(type(entry)) or _kind_of_pandas(entry)
     if kind is None:
-        refuse_kind("user", f"{called} with an entry of type {type(entry).__name__}")
+        refuse_kind("user", f"{label} with an entry of type {type(entry).__name__}")
     if kind == "time" and entry.utcoffset() is not None:
         return "time with a zone"
     if kind == "time of day" and entry.tzinfo is not None:
-        refuse_kind("user", f"{called} with an entry of type time with a zone but without a date")
+        refuse_kind("user", f"{label} with an entry of type time with a zone but without a date")
     return kind
 
 
@@ -373,7 +373,7 @@ def _whole(entry: Any) -> int:
     return int(entry)
 
 
-def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
+def _instant(entry: datetime.datetime, label: str) -> datetime.datetime:
     """Return an instant in UTC: where clocks are put back, two local times may be equal."""
     try:
         instant = entry.astimezone(datetime.UTC)
@@ -381,19 +381,19 @@ def _instant(entry: datetime.datetime, called: str) -> datetime.datetime:
         instant = None
     if instant is None:
         refuse_kind(
-            "user", f"{called} with an entry of type datetime whose year in UTC is out of range"
+            "user", f"{label} with an entry of type datetime whose year in UTC is out of range"
         )
     return instant
 
 
-def _number(entry: Any, called: str) -> float:
+def _number(entry: Any, label: str) -> float:
     """Return a float, NaN for null; the error message does not quote the protected entry."""
     if is_null(entry):
         return np.nan
     if isinstance(entry, bool | np.bool_ | np.timedelta64) or not isinstance(
         entry, numbers.Real | Decimal
     ):
-        refuse_kind("value", f"{called} with an entry of type {type(entry).__name__}")
+        refuse_kind("value", f"{label} with an entry of type {type(entry).__name__}")
     try:
         return float(entry)
     except OverflowError:

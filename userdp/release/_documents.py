@@ -18,20 +18,20 @@ from userdp.release._budgets import LIMITS, MOST_RELEASES
 from userdp.release._means_results import PrivateMeans
 from userdp.release._protected import COUNTS_PROTECTED, ProtectedCountsMean
 from userdp.release._results import PrivateMean
-from userdp.release._vectors import PROMISE, ReleaseInBall
+from userdp.release._vectors import COUNTS_AND_BALL_PUBLIC, ReleaseInBall
 from userdp.release._wording import COUNTS_PUBLIC, NOTHING, json_schema
 
 Document = str | PathLike[str] | Mapping[str, Any]
 
 LARGEST_BUDGET = LIMITS["rho"][1]
 
-PROMISES = {
+PRIVACY_UNITS = {
     PrivateMean.kind: (COUNTS_PUBLIC, NOTHING),
     PrivateMeans.kind: (COUNTS_PUBLIC, NOTHING),
-    ReleaseInBall.kind: (PROMISE, NOTHING),
+    ReleaseInBall.kind: (COUNTS_AND_BALL_PUBLIC, NOTHING),
     ProtectedCountsMean.kind: (COUNTS_PROTECTED,),
 }
-"""Valid values of `promise` by kind. All kinds but the last have one neighbouring relation."""
+"""Valid values of `privacy_unit` by kind. All but the last have the same relation."""
 
 
 def read_documents(documents: Iterable[Document]) -> list[dict[str, Any]]:
@@ -40,35 +40,35 @@ def read_documents(documents: Iterable[Document]) -> list[dict[str, Any]]:
         documents, Iterable
     ):
         check.refuse_kind("documents", "a list of outputs of `public_json`", documents)
-    given = list(islice(documents, MOST_RELEASES + 1))
-    if not 1 <= len(given) <= MOST_RELEASES:
-        got = "none" if not given else "more"
+    unread = list(islice(documents, MOST_RELEASES + 1))
+    if not 1 <= len(unread) <= MOST_RELEASES:
+        got = "none" if not unread else "more"
         check.refuse("documents", f"be 1 to {MOST_RELEASES:,} documents", got)
-    return [_read(f"documents[{place}]", document) for place, document in enumerate(given)]
+    return [_read(f"documents[{place}]", document) for place, document in enumerate(unread)]
 
 
 def _read(where: str, document: Document) -> dict[str, Any]:
     """Return a parsed document; raise unless it follows its schema and states a budget."""
-    found = _parse(where, document)
-    kind = str(found.get("kind"))
+    content = _parse(where, document)
+    kind = str(content.get("kind"))
     schema = _schemas().get(kind)
-    if schema is None or kind not in PROMISES:
+    if schema is None or kind not in PRIVACY_UNITS:
         _refuse(where, "of an unknown kind")
-    if not {*schema["required"]} <= {*found} <= {*schema["properties"]}:
+    if not {*schema["required"]} <= {*content} <= {*schema["properties"]}:
         _refuse(where, "whose entries are not those of its kind in `json_schema`")
-    stated = [found[currency] for currency in ("eps", "rho") if found[currency] is not None]
+    stated = [content[currency] for currency in ("eps", "rho") if content[currency] is not None]
     if not stated:
         _refuse(where, "which states no budget, because rows were to be dropped")
     if len(stated) > 1 or not _is_budget(stated[0]):
         _refuse(where, "whose budget is not one number from 0 to 1000, `eps` or `rho`")
-    if found["promise"] not in PROMISES[kind]:
-        _refuse(where, "whose neighbouring relation (`promise`) is unknown")
-    return found
+    if content["privacy_unit"] not in PRIVACY_UNITS[kind]:
+        _refuse(where, "whose neighbouring relation (`privacy_unit`) is unknown")
+    return content
 
 
 def _schemas() -> dict[str, Any]:
     """Return the schema of each kind of document."""
-    return {one["properties"]["kind"]["const"]: one for one in json_schema()["oneOf"]}
+    return {schema["properties"]["kind"]["const"]: schema for schema in json_schema()["oneOf"]}
 
 
 def _is_budget(number: Any) -> bool:
@@ -87,16 +87,16 @@ def _parse(where: str, document: Document) -> dict[str, Any]:
             text = document
         else:
             text = Path(document).read_text("utf-8")
-        found = json.loads(text)
+        content = json.loads(text)
     except FileNotFoundError:
         raise FileNotFoundError(
             f"`documents` must be files on this machine, got {where}."
         ) from None
     except (OSError, TypeError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         _refuse(where, "which is not a JSON object")
-    return found
+    return content
 
 
 def _refuse(where: str, what: str) -> NoReturn:
@@ -104,21 +104,22 @@ def _refuse(where: str, what: str) -> NoReturn:
 
 
 def refuse_equal(published: list[dict[str, Any]]) -> None:
+    """Raise if two documents are equal."""
     places: dict[str, int] = {}
-    for place, found in enumerate(published):
-        before = places.setdefault(json.dumps(found, sort_keys=True), place)
+    for place, content in enumerate(published):
+        before = places.setdefault(json.dumps(content, sort_keys=True), place)
         if before != place:
             check.refuse(
                 "documents",
                 "differ, because publishing one release twice spends its budget once (remove one, "
-                "or pass count_equal=True if these are two releases)",
+                "or pass allow_duplicates=True if these are two releases)",
                 f"documents[{before}] and documents[{place}], which are equal",
             )
 
 
-def common_promise(published: list[dict[str, Any]], counts_public: bool) -> str:
-    """Return the neighbouring relation for which the budgets add up."""
-    protected = {found["kind"] == ProtectedCountsMean.kind for found in published}
+def common_privacy_unit(published: list[dict[str, Any]], counts_public: bool) -> str:
+    """Return the neighbouring relation for which the budgets add up; raise if they have two."""
+    protected = {content["kind"] == ProtectedCountsMean.kind for content in published}
     if len(protected) > 1 and not counts_public:
         check.refuse(
             "documents",

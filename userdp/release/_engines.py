@@ -26,13 +26,13 @@ LARGEST_TOTAL = 1 << 62
 FAULTS = ("without_user", "invalid_floats", "without_value", "outside")
 
 
-class Kept:
+class TemporaryTable:
     """A temporary table of an engine, which is dropped even if an error occurs.
 
     Parameters
     ----------
     make_query : callable
-        Returns the query whose rows are kept.
+        Returns the query whose rows are stored.
     backend : Backend
         The engine of the table.
     disconnect : callable, optional
@@ -107,8 +107,8 @@ class TableOfUsers(Tally):
         size = self.users["size"]
         weight = ibis.least(size, cap).cast(INT)
         share = weight.cast(FLOAT) / ibis.greatest(size, 1).cast(FLOAT)
-        moved = (self._steps(window).cast(FLOAT) * share + exact(0.5)).floor().cast(INT)
-        clipped = between(moved, weight * window.lowest, weight * window.highest)
+        weighted = (self._steps(window).cast(FLOAT) * share + exact(0.5)).floor().cast(INT)
+        clipped = between(weighted, weight * window.lowest, weight * window.highest)
         # The number of rows is protected here, so no sum of 64 bits is certain to be wide enough.
         totals = {"total": clipped.cast(WIDE).sum(), "weight": weight.cast(WIDE).sum()}
         # Without users the sums are null.
@@ -132,16 +132,16 @@ class TallyInEngine(TableOfUsers):
 
     Parameters
     ----------
-    kept : Kept
+    table : TemporaryTable
         The result of `tally_of`.
     """
 
-    def __init__(self, kept: Kept) -> None:
-        super().__init__(kept.rows)
-        self.kept = kept
+    def __init__(self, table: TemporaryTable) -> None:
+        super().__init__(table.rows)
+        self.table = table
 
     def close(self) -> None:
-        self.kept.close()
+        self.table.close()
 
 
 def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
@@ -215,9 +215,9 @@ def is_invalid_float(user: Any, backend: Backend) -> Any:
     kind = user.type()
     if not kind.is_floating():
         return user.isnull() & False
-    held = user.abs() < EXACT_BELOW[np.dtype(f"f{backend.bits_of(kind) // 8}").type]
-    small = ibis.ifelse(held, user, 0.0)  # whose floor fits 64 bits
-    return ~held | (small != small.floor())
+    in_range = user.abs() < EXACT_BELOW[np.dtype(f"f{backend.bits_of(kind) // 8}").type]
+    small = ibis.ifelse(in_range, user, 0.0)  # whose floor fits 64 bits
+    return ~in_range | (small != small.floor())
 
 
 def between(column: Any, lowest: Any, highest: Any) -> Any:

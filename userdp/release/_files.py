@@ -1,4 +1,4 @@
-"""Reading files with DuckDB: only the named ones, on this machine, their names literally."""
+"""Read files with DuckDB: only the named ones, on this machine, with names taken literally."""
 
 import gzip
 import re
@@ -23,7 +23,7 @@ from userdp.release._quiet import quietly
 from userdp.release._rows import Rules
 from userdp.release._source import refuse_difference
 from userdp.release._tables import IbisTable
-from userdp.release._text import refuse_form, refuse_separator, refuse_words
+from userdp.release._text import refuse_form, refuse_separator, refuse_text
 
 PACKED = ".csv.gz"
 PARQUET, CSV = (".parquet",), (".csv", PACKED)
@@ -90,7 +90,7 @@ class Files(IbisTable):
         _refuse_duplicates(paths)
         for path in paths:
             if path.name.endswith(PACKED):
-                _refuse_parts(path)
+                _refuse_incomplete(path)
         self.paths = paths
         # Escape patterns. The names are not addresses either, because they begin with a slash.
         literal = {str(path): re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
@@ -144,7 +144,7 @@ class CsvFiles(Files):
 
     def explain(self, failed: str) -> None:
         if failed == "ConversionException" and self.values:
-            refuse_words(self.values, self.paths)
+            refuse_text(self.values, self.paths)
         for path in self.paths:
             refuse_form(path)
 
@@ -186,7 +186,7 @@ class ParquetFiles(Files):
 
 
 def is_csv(data: Any) -> bool:
-    """Whether the first of these is the path of a CSV file."""
+    """Whether the first of one or several files is a CSV file, by its name."""
     first, *_ = [*_paths_of(data), None]
     is_path = isinstance(first, str | PathLike) and isinstance(fspath(first), str)
     return is_path and Path(first).name.endswith(CSV)
@@ -231,7 +231,7 @@ def _refuse_duplicates(paths: Sequence[Path]) -> None:
             check.refuse("data", "name each file once", f"{str(path)!r} twice")
 
 
-def _refuse_parts(path: Path) -> None:
+def _refuse_incomplete(path: Path) -> None:
     """Raise if a compressed file is truncated or corrupt: DuckDB ignores the checksum."""
     with suppress(EOFError, OSError, zlib.error), gzip.open(path) as file:
         while file.read(BLOCK):
@@ -240,9 +240,9 @@ def _refuse_parts(path: Path) -> None:
     check.refuse("data", "be a complete gzip file with a correct checksum", f"{str(path)!r}")
 
 
-def _schema(names: list[str], seen: Mapping[str, Any], digits: dict[str, int]) -> FileSchema:
-    pairs = zip(names, seen.items(), strict=False)
-    kinds = {name: kind for name, (seen_as, kind) in pairs if name == seen_as}
+def _schema(names: list[str], columns: Mapping[str, Any], digits: dict[str, int]) -> FileSchema:
+    pairs = zip(names, columns.items(), strict=False)
+    kinds = {name: kind for name, (duckdb_name, kind) in pairs if name == duckdb_name}
     return FileSchema(names, kinds, digits)
 
 

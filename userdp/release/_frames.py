@@ -12,17 +12,17 @@ from userdp.release._rows import Rules
 from userdp.release._source import Source, refuse_difference
 from userdp.release._tally import TallyInMemory
 
-CALLED = {"user": "user", "value": "value"}
-"""What error messages call columns without names."""
+LABELS = {"user": "user", "value": "value"}
+"""What error messages call columns without names, by argument."""
 
 
 class Arrays:
     """Two columns in memory; the second is None if only users are needed."""
 
-    def __init__(self, user: Any, value: Any, called: Mapping[str, str] = CALLED) -> None:
+    def __init__(self, user: Any, value: Any, label_of: Mapping[str, str] = LABELS) -> None:
         self.user = user
         self.value = value
-        self.called = called
+        self.label_of = label_of
 
     def check(self) -> None:
         if self.user is self.value:
@@ -30,10 +30,10 @@ class Arrays:
         _refuse_indexes([self.user, self.value])
 
     def read(self, rules: Rules) -> TallyInMemory:
-        ids = read_ids(self.user, self.called["user"])
+        ids = read_ids(self.user, self.label_of["user"])
         if self.value is None:
             return TallyInMemory(ids, np.full(ids.codes.size, rules.grid.lower), rules)
-        values = read_values(self.value, self.called["value"])
+        values = read_values(self.value, self.label_of["value"])
         if ids.codes.size != values.size:
             raise ValueError(
                 f"`user` and `value` must have equal lengths, "
@@ -54,8 +54,8 @@ class Frame(Source):
         if isinstance(rules, GroupRules):
             return self.groups_of(table, rules)
         values = table[self.values[0]] if self.values else None
-        called = {argument: as_argument(argument, name) for argument, name in self.wanted}
-        arrays = Arrays(table[self.user], values, called)
+        label_of = {argument: as_argument(argument, name) for argument, name in self.wanted}
+        arrays = Arrays(table[self.user], values, label_of)
         arrays.check()
         return arrays.read(rules)
 

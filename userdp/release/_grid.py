@@ -21,7 +21,7 @@ LEVEL_BITS = 40
 """Fewest and most bits of a level."""
 
 LEVEL_ERROR = 0.5 + 2**-10
-"""Largest distance of a value from its level, in steps: a half, and rounding in the computation."""
+"""Largest distance of a value from its level, in steps: a half, plus floating-point rounding."""
 
 HALF_BITS = 20
 """Levels are added up in two halves, of 20 bits each."""
@@ -41,7 +41,7 @@ class Grid(NamedTuple):
 
     @property
     def width(self) -> float:
-        """The distance between the bounds; no value minus `lower` is computed to be larger."""
+        """The distance between the bounds. In floats, no value minus `lower` exceeds it."""
         return self.upper - self.lower
 
     @property
@@ -78,7 +78,7 @@ class Window(NamedTuple):
     highest: int
 
     @property
-    def moved(self) -> int:
+    def sensitivity(self) -> int:
         """The width, in steps: the most by which one user can move a total of clipped sums."""
         return self.highest - self.lowest
 

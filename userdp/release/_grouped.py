@@ -19,7 +19,7 @@ from userdp._checks import Floats
 from userdp.release._columns import Ids, Pairs
 from userdp.release._grid import Grid, Window, in_steps
 from userdp.release._rows import Rules, Survey
-from userdp.release._tally import Held, Integers, Tally, TallyInMemory, distinct
+from userdp.release._tally import ClosedOnExit, Integers, Tally, TallyInMemory, distinct
 
 UNLISTED = -1
 """The position of a group that is not in the public list."""
@@ -45,11 +45,11 @@ class GroupSurvey(NamedTuple):
     """Rows of a group that is not in the list."""
 
 
-class Cells(NamedTuple):
+class LinkedGroups(NamedTuple):
     """Groups that are connected by users who have records in several of them."""
 
     places: tuple[int, ...]
-    most: int
+    most_per_user: int
     """The largest number of these groups in which one user has records."""
 
 
@@ -64,12 +64,12 @@ class Widths(NamedTuple):
 
     totals: dict[float, tuple[int, ...]]
     """By end of a column: for each group, the sum of all users' widths on that side, in steps."""
-    most: int
+    sensitivity: int
     """The largest sum of one user's widths on both sides, over all columns and these groups."""
 
 
 class Reach(NamedTuple):
-    """How far one user may move the means of some groups: it depends on counts alone."""
+    """By how much one user may move the means of some groups: it depends on counts alone."""
 
     rates: dict[int, int]
     """By place: the influence of one record on all means together, an integer in a public unit."""
@@ -86,7 +86,7 @@ class Reach(NamedTuple):
         return Counter(end for column in self.columns for end in column)
 
 
-class GroupTally(Held):
+class GroupTally(ClosedOnExit):
     """One row per user and group: a context manager; on exit, an engine drops its table."""
 
     @abstractmethod
@@ -132,7 +132,7 @@ class GroupTally(Held):
         """Return the tally of one column in one group, which needs no closing."""
 
 
-def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[Cells]:
+def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[LinkedGroups]:
     """Return the groups that are connected by users, each group once.
 
     No user is in two components, so each component has the whole budget.
@@ -143,21 +143,21 @@ def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[Cells]:
     pairs = np.array([*links], np.int64).reshape(-1, 2).T
     graph = coo_array((np.ones(len(links)), (pairs[0], pairs[1])), shape=(n_groups, n_groups))
     _, labels = connected_components(graph, directed=False)
-    most = np.zeros(n_groups, np.int64)
-    np.maximum.at(most, labels[pairs[0]], [*links.values()])
+    most_per_user = np.zeros(n_groups, np.int64)
+    np.maximum.at(most_per_user, labels[pairs[0]], [*links.values()])
     return [
-        Cells(tuple(np.flatnonzero(labels == label).tolist()), int(most[label]))
+        LinkedGroups(tuple(np.flatnonzero(labels == label).tolist()), int(most_per_user[label]))
         for label in range(labels.max() + 1)
     ]
 
 
 def surveys(rows: Iterable[tuple[int, int, int]], n_groups: int) -> tuple[Survey, ...]:
     """Return the survey of each group, from rows (group, size, number of users with that size)."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(n_groups)]
+    by_group: list[list[tuple[int, int]]] = [[] for _ in range(n_groups)]
     for place, size, users in sorted(rows):
-        found[place].append((size, users))
+        by_group[place].append((size, users))
     of_groups = []
-    for counts in found:
+    for counts in by_group:
         sizes, n_users = zip(*counts, strict=True) if counts else ((), ())
         of_groups.append(Survey(sizes, n_users))
     return tuple(of_groups)
@@ -212,8 +212,8 @@ class GroupsInMemory(GroupTally):
 
     def survey(self) -> GroupSurvey:
         base = int(self.sizes.max(initial=0)) + 1
-        found, users = distinct(self.places * base + self.sizes)
-        places, sizes = np.divmod(found, base)
+        cells, users = distinct(self.places * base + self.sizes)
+        places, sizes = np.divmod(cells, base)
         rows = zip(places.tolist(), sizes.tolist(), users.tolist(), strict=True)
         faults = Survey(
             (),
@@ -226,17 +226,17 @@ class GroupsInMemory(GroupTally):
 
     def links(self) -> dict[tuple[int, int], int]:
         n_rows = np.bincount(self.users, minlength=self.n_users)
-        one_of_each = np.zeros(self.n_users, np.int64)
-        one_of_each[self.users] = self.places
+        group_of_user = np.zeros(self.n_users, np.int64)  # one of them
+        group_of_user[self.users] = self.places
         n_groups = len(self.rules.groups)
         most = np.zeros(n_groups**2, np.int64)
-        np.maximum.at(most, one_of_each[self.users] * n_groups + self.places, n_rows[self.users])
+        np.maximum.at(most, group_of_user[self.users] * n_groups + self.places, n_rows[self.users])
         return {divmod(int(pair), n_groups): int(most[pair]) for pair in np.flatnonzero(most)}
 
     def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
-        found = self._of_user(self.sizes * self._by_place(rates))
-        found = np.sort(found[found > 0])
-        return [int(found[-rank]) if rank <= found.size else 0 for rank in ranks]
+        influences = self._sum_by_user(self.sizes * self._by_place(rates))
+        ordered = np.sort(influences[influences > 0])
+        return [int(ordered[-rank]) if rank <= ordered.size else 0 for rank in ranks]
 
     def widths(self, reaches: list[Reach]) -> list[Widths]:
         return [self._widths(reach) for reach in reaches]
@@ -245,32 +245,32 @@ class GroupsInMemory(GroupTally):
         halves = self._halves(reach)
         tally = self.tallies[column]
         levels = in_steps(tally.high, tally.low, tally.n_levels, Window(origin, 0, 0, 0))
-        moved = np.floor(levels * self._by_place(steps) + 0.5).astype(np.int64)
+        contributions = np.floor(levels * self._by_place(steps) + 0.5).astype(np.int64)
         below, above = reach.columns[column]
-        return self._of_place(np.clip(moved, -halves[below], halves[above]), reach)
+        return self._sum_by_place(np.clip(contributions, -halves[below], halves[above]), reach)
 
     def part(self, column: int, place: int) -> TallyInMemory:
         return _chosen(self.tallies[column], np.flatnonzero(self.places == place))
 
     def _widths(self, reach: Reach) -> Widths:
         halves = self._halves(reach)
-        both = np.zeros_like(self.sizes)
+        both_sides = np.zeros_like(self.sizes)
         for end, n in reach.ends.items():
-            both += n * halves[end]
-        most = int(self._of_user(both).max(initial=0))
-        totals = {end: tuple(self._of_place(half, reach)) for end, half in halves.items()}
-        return Widths(totals, most)
+            both_sides += n * halves[end]
+        sensitivity = int(self._sum_by_user(both_sides).max(initial=0))
+        totals = {end: tuple(self._sum_by_place(half, reach)) for end, half in halves.items()}
+        return Widths(totals, sensitivity)
 
     def _halves(self, reach: Reach) -> dict[float, Integers]:
         """Return each row's width on a side, by its end; 0 in other groups than those of `reach`.
 
         A user's sum is clipped on each side to the same distance, or to the farthest value.
         """
-        found = self._of_user(self.sizes * self._by_place(reach.rates))
-        kept = reach.threshold / np.maximum(found, 1)
+        influences = self._sum_by_user(self.sizes * self._by_place(reach.rates))
+        factors = reach.threshold / np.maximum(influences, 1)
         unclipped = self.sizes * self._by_place(reach.record)
         return {
-            end: np.floor(unclipped * np.minimum(kept, end)[self.users]).astype(np.int64)
+            end: np.floor(unclipped * np.minimum(factors, end)[self.users]).astype(np.int64)
             for end in reach.ends
         }
 
@@ -281,13 +281,13 @@ class GroupsInMemory(GroupTally):
         by_place[[*numbers]] = [*numbers.values()]
         return by_place[self.places]
 
-    def _of_user(self, numbers: Integers) -> Integers:
+    def _sum_by_user(self, numbers: Integers) -> Integers:
         """Return the sum of each user's rows."""
         sums = np.zeros(self.n_users, np.int64)
         np.add.at(sums, self.users, numbers)
         return sums
 
-    def _of_place(self, numbers: Integers, reach: Reach) -> list[int]:
+    def _sum_by_place(self, numbers: Integers, reach: Reach) -> list[int]:
         """Return the sum of each group's rows, in the order of the groups of `reach`."""
         sums = np.zeros(len(self.rules.groups), np.int64)
         np.add.at(sums, self.places, numbers)

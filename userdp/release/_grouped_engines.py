@@ -7,8 +7,8 @@ from typing import Any
 from userdp.release._backends import FLOAT, INT, Backend, run_query
 from userdp.release._columns import written_number
 from userdp.release._engines import (
-    Kept,
     TableOfUsers,
+    TemporaryTable,
     between,
     exact,
     is_invalid_float,
@@ -28,7 +28,7 @@ from userdp.release._grouped import (
 from userdp.release._rows import Survey
 
 SUMS = ("high", "low", "n_levels")
-"""What is kept of each column of values: sums of halves of levels, and their number."""
+"""Columns of the tally for each column of values: sums of halves of levels, and their number."""
 
 FAULTS = ("without_user", "invalid_floats", "without_value", "outside")
 
@@ -38,20 +38,20 @@ class GroupsInEngine(GroupTally):
 
     Parameters
     ----------
-    kept : Kept
+    table : TemporaryTable
         The result of `pairs_of`.
     n_groups : int
         The length of the public list of groups.
     """
 
-    def __init__(self, kept: Kept, n_groups: int) -> None:
-        self.kept = kept
-        self.rows = kept.rows
+    def __init__(self, table: TemporaryTable, n_groups: int) -> None:
+        self.table = table
+        self.rows = table.rows
         self.n_groups = n_groups
         self.pairs = self.rows.filter((self.rows["size"] > 0) & (self.rows.place != UNLISTED))
 
     def close(self) -> None:
-        self.kept.close()
+        self.table.close()
 
     def survey(self) -> GroupSurvey:
         faults = {name: self.rows[name].sum() for name in FAULTS}
@@ -67,7 +67,7 @@ class GroupsInEngine(GroupTally):
         return GroupSurvey(surveys(counts, self.n_groups), Survey((), (), **totals), unlisted)
 
     def links(self) -> dict[tuple[int, int], int]:
-        window = _of_user()
+        window = _per_user()
         rows = self.pairs.select(
             place=self.pairs.place,
             first=self.pairs.place.min().over(window),
@@ -85,8 +85,8 @@ class GroupsInEngine(GroupTally):
         users = some.group_by("user").aggregate(influence=_influence(some, rates))
         ranked = users.mutate(place=ibis.row_number().over(order_by=ibis.desc("influence")))
         rows = run_query(ranked.filter(ranked.place.isin([rank - 1 for rank in ranks])))
-        found = {int(row["place"]) + 1: int(row["influence"]) for row in rows}
-        return [found.get(rank, 0) for rank in ranks]
+        of_rank = {int(row["place"]) + 1: int(row["influence"]) for row in rows}
+        return [of_rank.get(rank, 0) for rank in ranks]
 
     def widths(self, reaches: list[Reach]) -> list[Widths]:
         rows, halves = self._with_halves(reaches)
@@ -99,24 +99,24 @@ class GroupsInEngine(GroupTally):
         users = rows.group_by("user").aggregate(**{name: w.sum() for name, w in both.items()})
         of_place = {int(row["place"]): row for row in run_query(sums)}
         (largest,) = run_query(users.aggregate(**{name: users[name].max() for name in both}))
-        found = []
-        for most, reach, names in zip(both, reaches, halves, strict=True):
+        all_widths = []
+        for name_of_both, reach, names in zip(both, reaches, halves, strict=True):
             rows_of = [of_place.get(place, {}) for place in reach.rates]
             totals = {
                 end: tuple(int(row.get(name, 0)) for row in rows_of) for end, name in names.items()
             }
-            found.append(Widths(totals, int(largest[most])))
-        return found
+            all_widths.append(Widths(totals, int(largest[name_of_both])))
+        return all_widths
 
     def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
         rows, (names,) = self._with_halves([reach])
         below, above = (rows[names[end]] for end in reach.columns[column])
         high, low, n_levels = (rows[f"{name}_{column}"] for name in SUMS)
         levels = in_steps(high, low, n_levels, Window(origin, 0, 0, 0)).cast(FLOAT)
-        moved = (levels * _by_place(rows, steps) + exact(0.5)).floor().cast(INT)
-        clipped = between(moved, 0 - below, above)
-        contributions = rows.select(place=rows.place, clipped=clipped)
-        sums = contributions.group_by("place").aggregate(total=contributions.clipped.sum())
+        contributions = (levels * _by_place(rows, steps) + exact(0.5)).floor().cast(INT)
+        clipped = between(contributions, 0 - below, above)
+        clipped_rows = rows.select(place=rows.place, clipped=clipped)
+        sums = clipped_rows.group_by("place").aggregate(total=clipped_rows.clipped.sum())
         totals = {int(row["place"]): int(row["total"]) for row in run_query(sums)}
         return [totals.get(place, 0) for place in reach.rates]
 
@@ -129,7 +129,7 @@ class GroupsInEngine(GroupTally):
         return self.pairs.filter(self.pairs.place.isin([*places]))
 
     def _with_halves(self, reaches: list[Reach]) -> tuple[Any, list[dict[float, str]]]:
-        """Return the rows of some groups with their widths, and for each reach the names by end.
+        """Return the rows of some groups with their widths, and for each reach their names by end.
 
         The reaches differ only in their thresholds.
         """
@@ -138,7 +138,7 @@ class GroupsInEngine(GroupTally):
         first = reaches[0]
         some = self._among(first.rates)
         rows = some.mutate(
-            influence=_influence(some, first.rates).over(_of_user()).cast(FLOAT),
+            influence=_influence(some, first.rates).over(_per_user()).cast(FLOAT),
             unclipped=some["size"].cast(FLOAT) * _by_place(some, first.record),
         )
         names = [
@@ -147,8 +147,8 @@ class GroupsInEngine(GroupTally):
         halves = {}
         for reach, by_end in zip(reaches, names, strict=True):
             for end, name in by_end.items():
-                kept = ibis.least(exact(reach.threshold) / rows.influence, exact(end))
-                halves[name] = (rows.unclipped * kept).floor().cast(INT)
+                factor = ibis.least(exact(reach.threshold) / rows.influence, exact(end))
+                halves[name] = (rows.unclipped * factor).floor().cast(INT)
         return rows.mutate(**halves), names
 
 
@@ -178,7 +178,7 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         place = _place(pairs.group, rules.groups, backend)
     no_user = is_null_user(pairs.user)
     invalid = is_invalid_float(pairs.user, backend) & ~no_user
-    kept = [name for name in sums if not name.startswith(("n_rows", "outside"))]
+    names = [name for name in sums if not name.startswith(("n_rows", "outside"))]
     without_value, outside = ibis.literal(0), ibis.literal(0)
     for i in range(len(rules.grids)):
         without_value = without_value + pairs.n_rows - pairs[f"n_levels_{i}"]
@@ -190,7 +190,7 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         without_user=ibis.ifelse(no_user, pairs.n_rows, 0),
         invalid_floats=ibis.ifelse(invalid, pairs.n_rows, 0),
         **{name: ibis.ifelse(no_user, 0, column) for name, column in of_pairs.items()},
-        **{name: pairs[name] for name in kept},
+        **{name: pairs[name] for name in names},
     )
 
 
@@ -214,7 +214,8 @@ def _place(group: Any, groups: tuple[str, ...], backend: Backend) -> Any:
     return ibis.cases(*branches, else_=UNLISTED).cast(INT)
 
 
-def _of_user() -> Any:
+def _per_user() -> Any:
+    """Return the window of all rows of a user."""
     import ibis
 
     return ibis.window(group_by="user")

@@ -1,4 +1,4 @@
-"""Intervals: the size that bias plus noise exceeds with at most a given probability."""
+"""Intervals: the distance that bias plus noise exceeds with at most a given probability."""
 
 from collections.abc import Callable
 from math import exp, hypot, sqrt
@@ -15,14 +15,14 @@ from userdp.beyond.noise import GaussianNoise, Noise
 
 def read_level(level: object) -> float:
     """Return a probability; raise unless it is between 0 and 1."""
-    chance = float(check.size("level", level))
+    chance = float(check.nonnegative("level", level))
     if not 0 < chance < 1:
         check.refuse_value("level", "between 0 and 1", level)
     return chance
 
 
 def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
-    """Return the size that bias plus `scale` times noise exceeds with probability 1 - level."""
+    """Return the distance that bias plus `scale` times noise exceeds with probability 1 - level."""
     if scale == 0:
         return bias
 
@@ -31,26 +31,26 @@ def noise_reach(law: Noise, scale: float, bias: float, level: float) -> float:
         beyond = near if reach >= bias else 1 - near
         return bool(far + beyond > 1 - level)
 
-    return _last_exceeded(is_exceeded, bias + scale)
+    return _smallest_not_exceeded(is_exceeded, bias + scale)
 
 
-def _last_exceeded(is_exceeded: Callable[[Floats], bool], start: float) -> float:
+def _smallest_not_exceeded(is_exceeded: Callable[[Floats], bool], start: float) -> float:
     """Return the smallest float that is not exceeded too often: the end of an interval."""
     end = double(is_exceeded, start, "the end of an interval")
     return float(halve(is_exceeded, 0.0, end)[1])
 
 
-class OfPart(NamedTuple):
+class PartOfError(NamedTuple):
     """What a part of a release contributes to the error of the mean, in the unit of the values."""
 
     scale: float
     """The scale of its noise."""
     bias: float
-    most: float
-    """The largest error possible, as both its release and its mean are between the bounds."""
+    largest: float
+    """The largest possible error, because its release and its mean are between the bounds."""
 
 
-def parts_reach(law: Noise, one: OfPart, other: OfPart, level: float) -> float:
+def parts_reach(law: Noise, first: PartOfError, second: PartOfError, level: float) -> float:
     """Return what the error of a two-part release exceeds with probability at most 1 - level.
 
     Each part's release is its clipped mean t plus noise Z, projected to the bounds. The bounds
@@ -65,13 +65,13 @@ def parts_reach(law: Noise, one: OfPart, other: OfPart, level: float) -> float:
 
     The smallest of these three is returned: they are known before there is noise.
     """
-    both = one.bias + other.bias + _sum_reach(law, one.scale, other.scale, level)
-    last = one.most + noise_reach(law, other.scale, other.bias, level)
-    first = other.most + noise_reach(law, one.scale, one.bias, level)
-    return min(both, last, first)
+    in_both = first.bias + second.bias + _sum_reach(law, first.scale, second.scale, level)
+    in_second = first.largest + noise_reach(law, second.scale, second.bias, level)
+    in_first = second.largest + noise_reach(law, first.scale, first.bias, level)
+    return min(in_both, in_second, in_first)
 
 
-def _sum_reach(law: Noise, one: float, other: float, level: float) -> float:
+def _sum_reach(law: Noise, first: float, second: float, level: float) -> float:
     """Return what |Z_1| + |Z_2|, of given scales, exceeds with probability at most 1 - level.
 
     For Laplace noise |Z| is exponential: with means a >= b the sum exceeds x with probability
@@ -80,12 +80,12 @@ def _sum_reach(law: Noise, one: float, other: float, level: float) -> float:
     probability at least p^2 (Sidak, 1967).
     """
     if isinstance(law, GaussianNoise):
-        return hypot(one, other) * -float(ndtri((1 - sqrt(level)) / 2))
-    b, a = sorted([one, other])
+        return hypot(first, second) * -float(ndtri((1 - sqrt(level)) / 2))
+    b, a = sorted([first, second])
     if b == 0:
         return noise_reach(law, a, 0.0, level)
 
     def is_exceeded(x: Floats) -> bool:  # with a as the unit
         return bool(exp(-x) * (1 + x * float(exprel(-x * (a - b) / b))) > 1 - level)
 
-    return a * _last_exceeded(is_exceeded, 1.0)
+    return a * _smallest_not_exceeded(is_exceeded, 1.0)

@@ -1,6 +1,6 @@
 """Several means released together: one threshold for each user's influence, one scale of noise.
 
-Each mean is measured in steps of 2^-40 of its range or more. A user whose influence on all means
+Each mean is measured in steps of at least 2^-40 of its range. A user whose influence on all means
 together exceeds the threshold is scaled down to it, in all groups by the same factor
 (thm-several-means of the book); the total of each mean then has an interval per user, whose ends
 are whole numbers of steps. The largest sum of one user's widths, found exactly, is the l1
@@ -53,11 +53,11 @@ class Joint(NamedTuple):
     reach: Reach
     widths: dict[float, dict[int, int]]
     """By end of a column, and by group: the sum of all users' widths on that side, in steps."""
-    moved: int
+    sensitivity: int
     """The most by which one user can change all totals together, in steps."""
 
 
-class Drawn(NamedTuple):
+class NoisyMeans(NamedTuple):
     """Means with noise, by positions of column and group, and the budget they spend together."""
 
     means: dict[tuple[int, int], float]
@@ -80,21 +80,23 @@ def decide_joint(
     n_means = len(users) * len(columns)
     farthest = int(max(map(max, columns)) * (1 << (BITS - 1)))
     bits = BITS - shift_for(farthest, n_means << BITS, law)
-    rates = {j: max(1, round(Fraction(1 << RATE_BITS, of.total))) for j, of in users.items()}
-    record = {j: 2.0 ** (bits - 1) / of.total for j, of in users.items()}
-    most_users = sum(of.n_users for of in users.values())
-    first = rank(law.spends / n_means)
-    ranks = sorted({min(ceil(first * factor), most_users + 1) for factor in RANK_FACTORS})
-    reaches = [Reach(rates, found, record, columns) for found in tally.influences(rates, ranks)]
+    rates = {
+        j: max(1, round(Fraction(1 << RATE_BITS, counts.total))) for j, counts in users.items()
+    }
+    record = {j: 2.0 ** (bits - 1) / counts.total for j, counts in users.items()}
+    most_users = sum(counts.n_users for counts in users.values())
+    theorem_rank = rank(law.privacy_cost / n_means)
+    ranks = sorted({min(ceil(theorem_rank * factor), most_users + 1) for factor in RANK_FACTORS})
+    reaches = [Reach(rates, cutoff, record, columns) for cutoff in tally.influences(rates, ranks)]
     candidates = []
     for reach, widths in zip(reaches, tally.widths(reaches), strict=True):
-        totals = {end: dict(zip(users, of, strict=True)) for end, of in widths.totals.items()}
-        candidates.append(Joint(law, bits, users, reach, totals, widths.most))
+        totals = {end: dict(zip(users, sums, strict=True)) for end, sums in widths.totals.items()}
+        candidates.append(Joint(law, bits, users, reach, totals, widths.sensitivity))
     return min(candidates, key=_relative_error)
 
 
 def _relative_error(joint: Joint) -> float:
-    """Return the sum of the errors, relative to the ranges."""
+    """Return the sum of the guaranteed errors, each relative to its range."""
     columns = Counter(joint.reach.columns)
     return sum(
         n * sum(known_of_mean(joint, UNIT_GRID, ends, j).error for j in joint.users)
@@ -114,15 +116,15 @@ def known_of_mean(joint: Joint, grid: Grid, ends: Ends, place: int) -> Known:
     # Each user's contribution is rounded to whole steps, and the noise is in whole numbers.
     of_steps = (joint.users[place].n_users * (0.5 + 2**-10) + 1) * unit
     rounding = LEVEL_ERROR * grid.step + of_steps + grid.float_error
-    sensitivity = joint.moved * unit
+    sensitivity = joint.sensitivity * unit
     bound = float(joint.law.worst_case(bias, sensitivity, "bound")) + rounding
-    # Projection removes the noise beyond the bounds, and least if the mean is the middle of the
-    # range, which must be the centre (prp-several-released of the book).
+    # Projection removes the noise beyond the bounds. It removes least if the mean is the middle of
+    # the range, which must be the centre (prp-several-released of the book).
     removed = 0.0
     if ends == MIDDLE:
         removed = 2 * float(joint.law.mean_excess(np.array(grid.width / 2), sensitivity))
     error = float(joint.law.mean_error(bias, sensitivity)) - removed + rounding
-    scale = scale_of(joint.moved, joint.law) * unit
+    scale = scale_of(joint.sensitivity, joint.law) * unit
     return Known(1.0, bias, scale, min(bound, grid.width), min(error, grid.width), rounding)
 
 
@@ -132,16 +134,16 @@ def joint_totals(tally: GroupTally, joint: Joint, grids: Sequence[Grid]) -> Tota
         tally.totals(
             joint.reach,
             i,
-            {j: 2.0**joint.bits / grid.top / of.total for j, of in joint.users.items()},
+            {j: 2.0**joint.bits / grid.top / counts.total for j, counts in joint.users.items()},
             int(below * (grid.top // 2)),
         )
         for i, (grid, (below, _)) in enumerate(zip(grids, joint.reach.columns, strict=True))
     ]
 
 
-def draw_jointly(joint: Joint, totals: Totals, grids: Sequence[Grid]) -> Drawn:
+def draw_jointly(joint: Joint, totals: Totals, grids: Sequence[Grid]) -> NoisyMeans:
     """Add noise to all totals at once; move each mean to the nearest number between its bounds."""
-    noisy = noisy_vector(np.array(totals, np.int64).ravel(), joint.moved, joint.law)
+    noisy = noisy_vector(np.array(totals, np.int64).ravel(), joint.sensitivity, joint.law)
     steps = noisy.total.reshape(len(grids), -1).tolist()
     means = {}
     for i, (grid, (below, _)) in enumerate(zip(grids, joint.reach.columns, strict=True)):
@@ -149,4 +151,4 @@ def draw_jointly(joint: Joint, totals: Totals, grids: Sequence[Grid]) -> Drawn:
             centre = grid.lower + below * (grid.width / 2)
             mean = centre + total * (grid.width / (1 << joint.bits))
             means[i, j] = min(max(mean, grid.lower), grid.upper)
-    return Drawn(means, noisy.spent)
+    return NoisyMeans(means, noisy.spent)

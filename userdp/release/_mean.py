@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact
+from userdp._checks import Real
 from userdp.beyond.errors import centred_bias, centred_clipping, projected_error, threshold
 from userdp.beyond.noise import Budget, Noise, Objective, read_objective
 from userdp.beyond.split import best_split
@@ -58,10 +58,10 @@ class Choices(NamedTuple):
     total_width: float | None
     project: bool
     uses_best_split: bool = False
-    """Whether `best_split` decides the width, and which users are released separately."""
+    """Whether `best_split` decides the width, and which users have a separate mean."""
 
 
-class Decided(NamedTuple):
+class PartDecision(NamedTuple):
     """What a release does for the users of a part, or for all, decided by public numbers alone."""
 
     users: Contributions
@@ -100,7 +100,7 @@ class Decided(NamedTuple):
         return low, high
 
 
-Parts = tuple[Decided, ...]
+Parts = tuple[PartDecision, ...]
 """A whole release: one part, or two of disjoint users, those with many records first.
 
 In a release of two parts (thm-split), each part is clipped, gets noise for the whole budget, and is
@@ -118,8 +118,8 @@ def private_mean(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,
     *,
-    lower: Exact | Decimal,
-    upper: Exact | Decimal,
+    lower: Real | Decimal,
+    upper: Real | Decimal,
     budget: Budget,
     data: Data | None = None,
     objective: Objective = "l1",
@@ -165,8 +165,8 @@ def private_mean(
         Which worst-case error the release minimises: the mean absolute error, which the result
         states; the paper's bias plus mean noise; or the mean square error. For "l1", if the release
         is projected and `total_width` and `centre` are omitted, the width is found by a search, and
-        users with many records are released separately if, by the counts, this guarantees a smaller
-        error: see `userdp.beyond.best_split`.
+        the mean of users with many records is released separately if, by the counts, this
+        guarantees a smaller error: see `userdp.beyond.best_split`.
     total_width : float, optional
         S, in the unit of the values; by default `userdp.beyond.threshold` for the objective, or
         that of `best_split`.
@@ -245,8 +245,8 @@ def release_mean(
     users: Contributions,
     budget: Budget,
     *,
-    total_width: Exact | None = None,
-    centre: Exact | None = None,
+    total_width: Real | None = None,
+    centre: Real | None = None,
     objective: Objective = "l1",
     project: bool = True,
 ) -> PrivateMean:
@@ -329,8 +329,8 @@ def as_measurement(
     value: str,
     *,
     data: Data,
-    lower: Exact | Decimal,
-    upper: Exact | Decimal,
+    lower: Real | Decimal,
+    upper: Real | Decimal,
     budget: Budget,
     objective: Objective = "l1",
     total_width: float | None = None,
@@ -411,8 +411,8 @@ def as_measurement(
     refuse_rows(survey, "clamp", "centre")
     parts = decide(users_of(survey, choices.grid), choices)
     dp.enable_features("honest-but-curious")
-    moved = [part.window.moved for part in parts]
-    accounts = [measurement_of(width, choices.law) for width in moved]
+    sensitivities = [part.window.sensitivity for part in parts]
+    measurements = [measurement_of(sensitivity, choices.law) for sensitivity in sensitivities]
     measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
     users_by_count = dict(zip(survey.sizes, survey.users, strict=True))
     return dp.m.make_user_measurement(
@@ -424,17 +424,21 @@ def as_measurement(
         dp.change_one_distance(),
         measures[choices.law.currency](),
         partial(_release_table, user=user, value=value, users=survey, parts=parts),
-        lambda d_in: max(account.map(n * d_in) for account, n in zip(accounts, moved, strict=True)),
+        lambda d_in: max(
+            measurement.map(sensitivity * d_in)
+            for measurement, sensitivity in zip(measurements, sensitivities, strict=True)
+        ),
     )
 
 
 def _users_in(data: Data, user: str, value: str, grid: Grid) -> Survey:
     """Return the number of users of a table with each count, and nothing about their values."""
     with read_tally(user, value, data, Rules(grid)) as tally:
-        return _of_users(tally.survey())
+        return _counts_only(tally.survey())
 
 
-def _of_users(survey: Survey) -> Survey:
+def _counts_only(survey: Survey) -> Survey:
+    """Return a survey without the numbers that depend on values."""
     return survey._replace(without_value=0, outside=0)
 
 
@@ -450,7 +454,7 @@ def _has_users(data: Data, user: str, value: str, grid: Grid, users: Survey) -> 
 def _release_table(data: Data, user: str, value: str, users: Survey, parts: Parts) -> PrivateMean:
     """Release the mean of a table that OpenDP passes on."""
     with read_tally(user, value, data, Rules(parts[0].choices.grid)) as tally:
-        if _of_users(tally.survey()) != users:
+        if _counts_only(tally.survey()) != users:
             raise ValueError(
                 "`data` must have, for each number of records, as many users as the table for "
                 "which the measurement was created."
@@ -466,7 +470,7 @@ def read_choices(
     grid: Grid,
     budget: Budget,
     objective: Objective,
-    total_width: Exact | None,
+    total_width: Real | None,
     centre: float | None,
     project: bool,
 ) -> Choices:
@@ -474,9 +478,9 @@ def read_choices(
     law = read_law(budget)
     read_objective(objective)
     if total_width is not None:
-        total_width = float(check.size("total_width", total_width))
-    to_bounds = check.truth("project", project)
-    # What the caller fixed is not changed: users released separately have their own widths.
+        total_width = float(check.nonnegative("total_width", total_width))
+    to_bounds = check.boolean("project", project)
+    # With a width or a centre from the caller there is one part: each part has its own width.
     uses_best_split = objective == "l1" and to_bounds and total_width is None and centre is None
     return Choices(
         grid, law, origin_of(grid, centre), objective, total_width, to_bounds, uses_best_split
@@ -484,7 +488,7 @@ def read_choices(
 
 
 def decide(users: Contributions, choices: Choices) -> Parts:
-    """Decide which users are released together, where their sums are clipped, and the steps."""
+    """Decide whether there are one or two parts, where sums are clipped, and in which steps."""
     total_width = choices.total_width
     if choices.uses_best_split:
         split = best_split(users, choices.law)
@@ -502,7 +506,7 @@ def decide(users: Contributions, choices: Choices) -> Parts:
 
 def _decide(
     users: Contributions, choices: Choices, total_width: float, among: Among | None = None
-) -> Decided:
+) -> PartDecision:
     """Decide where the sums of some users are clipped, and in which steps."""
     grid = choices.grid
     largest_sum = users.max_count * grid.top
@@ -513,7 +517,7 @@ def _decide(
     step = grid.step * (1 << shift)
     half_width = nearest(min(total_width / 2 / step, steps_of(largest_sum, shift)))
     window = Window(choices.origin, shift, -min(half_width, lowest), min(half_width, highest))
-    return Decided(users, choices, among, window, half_width)
+    return PartDecision(users, choices, among, window, half_width)
 
 
 # One draw per part, one result
@@ -527,7 +531,7 @@ class Known(NamedTuple):
     bias: float
     noise_scale: float
     bound: float
-    """Bias, mean size of the noise, and rounding."""
+    """Bias, mean absolute value of the noise, and rounding, added up."""
     error: float
     """The guarantee: the mean absolute error is at most this, on every dataset."""
     rounding: float
@@ -539,28 +543,29 @@ def draw(
     """Add noise to clipped totals: last, so that an earlier failure has spent nothing."""
     choices = parts[0].choices
     grid = choices.grid
-    known = _of_parts(parts)
+    known = _known_of_parts(parts)
     stated = _stated(parts, known, outside, missing)
     drawn = [_draw(total, part) for total, part in zip(totals, parts, strict=True)]
-    mean = sum(one.share * released for one, (released, _) in zip(known, drawn, strict=True))
+    mean = sum(part.share * released for part, (released, _) in zip(known, drawn, strict=True))
     if choices.project:  # again, as the weights are rounded
         mean = min(max(mean, grid.lower), grid.upper)
-    dropping = "drop" in (outside, missing)
-    spent = {} if dropping else {choices.law.currency: max(spent for _, spent in drawn)}
+    drops_rows = "drop" in (outside, missing)
+    spent = {} if drops_rows else {choices.law.currency: max(cost for _, cost in drawn)}
     return PrivateMean(mean=mean, eps=spent.get("eps"), rho=spent.get("rho"), of=of, **stated)
 
 
-def _draw(total: int, part: Decided) -> tuple[float, float]:
+def _draw(total: int, part: PartDecision) -> tuple[float, float]:
     """Return the mean of a part with noise, and what it spent."""
     grid = part.choices.grid
     law = part.choices.law
-    moved = part.window.moved
+    sensitivity = part.window.sensitivity
     lowest, highest = part.reachable
     # Only float rounding, of sums that the caller passes, may exceed these, by a few steps.
-    noisy = noisy_total(min(max(total, lowest), highest), moved, law)
-    steps: Exact = noisy.total
+    noisy = noisy_total(min(max(total, lowest), highest), sensitivity, law)
+    steps: Real = noisy.total
     if not part.choices.project and law.integer_law == "laplace":
-        steps = averaged_beyond(noisy.total, lowest, highest, mean_beyond(scale_of(moved, law)))
+        beyond = mean_beyond(scale_of(sensitivity, law))
+        steps = averaged_beyond(noisy.total, lowest, highest, beyond)
     mean = part.centre + float(steps) * (part.step / part.users.total)
     if part.choices.project:
         mean = min(max(mean, grid.lower), grid.upper)
@@ -569,12 +574,12 @@ def _draw(total: int, part: Decided) -> tuple[float, float]:
 
 def known_of(parts: Parts) -> Known:
     """Return what is known about a release before there is noise, from public numbers alone."""
-    return _whole(_of_parts(parts))
+    return _whole(_known_of_parts(parts))
 
 
-def _of_parts(parts: Parts) -> list[Known]:
+def _known_of_parts(parts: Parts) -> list[Known]:
     n_records = sum(part.users.total for part in parts)
-    return [_of_part(part, part.users.total / n_records) for part in parts]
+    return [_known_of_part(part, part.users.total / n_records) for part in parts]
 
 
 def _whole(known: list[Known]) -> Known:
@@ -583,27 +588,27 @@ def _whole(known: list[Known]) -> Known:
     return Known(1.0, *(sum(map(mul, shares, numbers)) for numbers in others))
 
 
-def _of_part(part: Decided, share: float) -> Known:
+def _known_of_part(part: PartDecision, share: float) -> Known:
     """Return what is known about a part before there is noise, from public numbers alone."""
     users, choices, _, window, _ = part
     grid = choices.grid
     unit = part.step / users.total
     bias = float(centred_bias(users, part.total_width, choices.origin * grid.step))
-    law = whole_law(window.moved, choices.law)
+    law = whole_law(window.sensitivity, choices.law)
     rounding = _rounding(part)
-    bound = float(law.worst_case(bias, window.moved * unit, "bound")) + rounding
-    error = float(law.mean_error(bias, window.moved * unit)) + rounding
+    bound = float(law.worst_case(bias, window.sensitivity * unit, "bound")) + rounding
+    error = float(law.mean_error(bias, window.sensitivity * unit)) + rounding
     if choices.project:
         bound = min(bound, grid.width)
         error = min(error, grid.width)
         if choices.origin == grid.top // 2:
             error = min(error, _projected_error(part, law) + rounding)
-    scale = scale_of(window.moved, choices.law) * unit
+    scale = scale_of(window.sensitivity, choices.law) * unit
     return Known(share, bias, scale, bound, error, rounding)
 
 
-def _projected_error(part: Decided, law: Noise) -> float:
-    """Bound the mean error of a projected release with the centre in the middle, but for rounding.
+def _projected_error(part: PartDecision, law: Noise) -> float:
+    """Bound the mean error, without rounding, of a projected release with the centre in the middle.
 
     The bound of the theory is for noise of the smaller of S and U m*. In coarse steps the noise is
     for a rounded width. The mean distance of P(t + s Z) from a number changes by at most E abs(Z)
@@ -611,9 +616,9 @@ def _projected_error(part: Decided, law: Noise) -> float:
     """
     users = part.users
     widest = float(users.upper) * users.max_count
-    change = min(part.total_width, widest) - part.window.moved * part.step
-    more = abs(change) / users.total * float(law.mean_size)
-    return projected_error(users, part.total_width, law) + more
+    change = min(part.total_width, widest) - part.window.sensitivity * part.step
+    correction = abs(change) / users.total * float(law.mean_abs)
+    return projected_error(users, part.total_width, law) + correction
 
 
 def _stated(parts: Parts, known: list[Known], outside: Outside, missing: Missing) -> dict[str, Any]:
@@ -623,7 +628,9 @@ def _stated(parts: Parts, known: list[Known], outside: Outside, missing: Missing
     whole = _whole(known)
     return {
         "sigma": float(choices.law.scale) if choices.law.currency == "rho" else None,
-        "promise": _promise("drop" in (outside, missing), max(p.window.moved for p in parts)),
+        "privacy_unit": _privacy_unit(
+            "drop" in (outside, missing), max(p.window.sensitivity for p in parts)
+        ),
         "worst_case_error": whole.error,
         "lower": grid.lower,
         "upper": grid.upper,
@@ -640,23 +647,23 @@ def _stated(parts: Parts, known: list[Known], outside: Outside, missing: Missing
         "worst_case_bias": whole.bias,
         "worst_case_bound": whole.bound,
         "rounding": whole.rounding,
-        "parts": tuple(map(_shown, parts, known)) if len(parts) > 1 else (),
+        "parts": tuple(map(_description, parts, known)) if len(parts) > 1 else (),
     }
 
 
-def _shown(part: Decided, of: Known) -> Part:
+def _description(part: PartDecision, known: Known) -> Part:
     """Return the description of a part in a result."""
     return Part(
         fewest=int(part.users.histogram[0][0]),
         n_users=part.users.n_users,
         n_records=part.users.total,
         total_width=part.total_width,
-        noise_scale=of.share * of.noise_scale,
-        worst_case_bias=of.share * of.bias,
+        noise_scale=known.share * known.noise_scale,
+        worst_case_bias=known.share * known.bias,
     )
 
 
-def _rounding(part: Decided) -> float:
+def _rounding(part: PartDecision) -> float:
     """Return the most by which whole numbers move the mean, in the unit of the values."""
     grid = part.choices.grid
     of_levels = LEVEL_ERROR * grid.step
@@ -666,15 +673,15 @@ def _rounding(part: Decided) -> float:
     return of_levels + (of_sums + of_noise) / part.users.total + grid.float_error
 
 
-def _promise(dropping: bool, moved: int) -> str:
-    if dropping:
+def _privacy_unit(drops_rows: bool, sensitivity: int) -> str:
+    if drops_rows:
         return NOT_STATED
-    if not moved:
+    if not sensitivity:
         return NOTHING
     return COUNTS_PUBLIC
 
 
-def _clips(part: Decided) -> tuple[Clip, ...]:
+def _clips(part: PartDecision) -> tuple[Clip, ...]:
     """Return one interval for each number of records, the largest first."""
     grid = part.choices.grid
     sizes, n_users = part.users.histogram

@@ -54,7 +54,7 @@ def private_means(
     each column (thm-several-means of the book). "divided" clips and releases each mean separately,
     with eps divided by the largest number of means in which one user takes part. Groups that share
     no user, directly or through others, do not divide the budget: each has all of it, as the counts
-    prove.
+    show.
 
     Parameters
     ----------
@@ -128,13 +128,13 @@ def private_means(
         decided = decide_means(dp, tally, survey.groups, table, law, strategy)
         totals = [_totals(tally, part, table) for part in decided]
     drawn = [_draw(dp, part, total, table) for part, total in zip(decided, totals, strict=True)]
-    means = {place: mean for found, _ in drawn for place, mean in found.items()}
+    means = {place: mean for by_place, _ in drawn for place, mean in by_place.items()}
     spent = max(cost for _, cost in drawn)
     in_order = [(i, j) for i in range(len(table.columns)) for j in range(len(table.groups))]
     return PrivateMeans.of_means(
         tuple(means[place] for place in in_order),
         eps=spent,
-        promise=COUNTS_PUBLIC if spent else NOTHING,
+        privacy_unit=COUNTS_PUBLIC if spent else NOTHING,
         of=of,
         group=group,
         centre=table.centres,
@@ -296,11 +296,11 @@ def _totals(tally: GroupTally, part: Component, table: Table) -> Any:
     """Return the totals to which noise is added."""
     if part.joint is not None:
         return joint_totals(tally, part.joint, table.grids)
-    found = {}
+    totals = {}
     for (i, j), parts in part.alone.items():
         users = tally.part(i, j)
-        found[i, j] = [users.clipped_total(one.window, one.among) for one in parts]
-    return found
+        totals[i, j] = [users.clipped_total(one.window, one.among) for one in parts]
+    return totals
 
 
 def _draw(
@@ -324,8 +324,9 @@ def _draw(
         place: _mean(one.mean, part, place, table, strategy, one.eps)
         for place, one in drawn.items()
     }
-    most = max(one.eps or 0.0 for one in drawn.values())
-    return means, composed(dp, "eps", [most] * part.shares) if most else 0.0
+    largest_cost = max(one.eps or 0.0 for one in drawn.values())
+    total = composed(dp, "eps", [largest_cost] * part.shares) if largest_cost else 0.0
+    return means, total
 
 
 def _mean(
@@ -391,7 +392,7 @@ def _forecasts(part: Component, table: Table, law: LaplaceNoise) -> Iterator[Mea
         if part.shares:
             n_users, n_records = part.users[j].n_users, part.users[j].total
         yield MeansForecast(
-            eps=float(law.spends),
+            eps=float(law.privacy_cost),
             column=table.columns[i],
             group=table.groups[j],
             n_users=n_users,

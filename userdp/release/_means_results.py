@@ -149,7 +149,7 @@ class PrivateMeans(Release):
             asdict(one) | {"interval_95": by_itself, "simultaneous_interval_95": with_others}
             for one, by_itself, with_others in ends
         ]
-        names = ("eps", "rho", "sigma", "promise", "of", "group", "outside", "missing")
+        names = ("eps", "rho", "sigma", "privacy_unit", "of", "group", "outside", "missing")
         stated = {name: getattr(self, name) for name in names}
         if self.centre:
             stated["centre"] = self.centre

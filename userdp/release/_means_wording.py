@@ -19,7 +19,7 @@ from userdp.release._wording import (
     readable,
     replaced_values,
     replacement_rules,
-    spent,
+    stated_budget,
     table_of,
 )
 
@@ -49,7 +49,7 @@ def _numbers(one: Any) -> list[str]:
 
 def below_means(result: Any) -> Rows:
     """Return the rows about all means of a table together."""
-    rows = [["budget of all means", spent(result)]]
+    rows = [["budget of all means", stated_budget(result)]]
     if result.of:
         rows.insert(0, ["data", result.of])
     if result.centre:

@@ -3,7 +3,7 @@
 The demonstrations of `userdp.mechanisms` add floating-point noise to floating-point sums; which
 outputs are possible then depends on the data, in the last digits. Here the statistic is a whole
 number, or several, and so is the noise (discrete Laplace or Gaussian, sampled exactly from the
-operating system's entropy, which takes no seed). Whatever is computed from the result afterwards is
+operating system's entropy, which takes no seed). Everything computed from the result afterwards is
 post-processing.
 
 Everything fits 64 bits. OpenDP adds noise in integers from -2^63 to 2^63 - 1. A total is at most
@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact
+from userdp._checks import Real
 from userdp._search import NotFoundError
 from userdp.beyond._rounding import upwards
 from userdp.beyond.noise import Budget, GaussianNoise, LaplaceNoise, Noise, read_budget
@@ -42,7 +42,6 @@ MOST_STEPS = 64
 
 LARGEST_SCALE = 2**40
 """Largest scale of noise for sensitivity 1: one step fits `SCALE_BITS`, with bits to spare."""
-
 
 LARGE_BUDGET = 10
 """Largest eps without a warning."""
@@ -71,16 +70,18 @@ def read_law(budget: Budget) -> Noise:
         check.refuse_kind("budget", rule, budget)
     if law.scale > LARGEST_SCALE:
         if law.currency == "rho":
-            given = f"rho={float(law.spends):.6g} (sigma={float(law.scale)!r})"
+            given = f"rho={float(law.privacy_cost):.6g} (sigma={float(law.scale)!r})"
             check.refuse("budget", "have a rho of at least 2^-81 (sigma at most 2^40)", given)
-        check.refuse("budget", "be at least 2^-40 for a release", f"budget={float(law.spends)!r}")
+        check.refuse(
+            "budget", "be at least 2^-40 for a release", f"budget={float(law.privacy_cost)!r}"
+        )
     return law
 
 
 def warn_if_large(argument: str, law: Noise) -> None:
     """Warn the caller of a public function if its eps protects little."""
-    if law.currency == "eps" and law.spends > LARGE_BUDGET:
-        digits = upwards(float(law.spends))
+    if law.currency == "eps" and law.privacy_cost > LARGE_BUDGET:
+        digits = upwards(float(law.privacy_cost))
         warnings.warn(
             f"`{argument}` of eps = {digits} protects little: if the data of one user are "
             f"replaced, an outcome may become e^{digits} times as likely (e^{LARGE_BUDGET} is more "
@@ -89,14 +90,14 @@ def warn_if_large(argument: str, law: Noise) -> None:
         )
 
 
-def shift_for(largest_total: int, largest_moved: int, law: Noise) -> int:
+def shift_for(largest_total: int, largest_sensitivity: int, law: Noise) -> int:
     """Return the smallest shift such that sums and noise, in steps of 2^shift levels, fit 64 bits.
 
     Parameters
     ----------
     largest_total : int
         The largest absolute value of the total of all users' sums of levels.
-    largest_moved : int
+    largest_sensitivity : int
         The most, in levels, by which one user can move that total.
     law : Noise
         The noise for sensitivity 1.
@@ -104,46 +105,46 @@ def shift_for(largest_total: int, largest_moved: int, law: Noise) -> int:
     too_long = largest_total.bit_length() - TOTAL_BITS
     # In coarser steps the ends of an interval are rounded, so it may be one step wider.
     widest = (1 << SCALE_BITS) / Fraction(law.scale) - 1
-    too_wide = int(ceil(largest_moved / widest) - 1).bit_length()
+    too_wide = int(ceil(largest_sensitivity / widest) - 1).bit_length()
     return max(0, too_long, too_wide)
 
 
-def scale_of(moved: int, law: Noise) -> float:
+def scale_of(sensitivity: int, law: Noise) -> float:
     """Return the scale of whole-number noise, in steps, before OpenDP rounds it up."""
-    if not moved:
+    if not sensitivity:
         return 0.0
     if not law.rounding:
-        return float(moved * Fraction(law.scale))
-    return hypot(moved * float(law.scale), law.rounding)
+        return float(sensitivity * Fraction(law.scale))
+    return hypot(sensitivity * float(law.scale), law.rounding)
 
 
-def whole_law(moved: int, law: Noise) -> Noise:
+def whole_law(sensitivity: int, law: Noise) -> Noise:
     """Return the law of whole-number noise, for sensitivity 1."""
-    if not moved or not law.rounding:
+    if not sensitivity or not law.rounding:
         return law
-    return GaussianNoise(scale_of(moved, law) / moved)
+    return GaussianNoise(scale_of(sensitivity, law) / sensitivity)
 
 
-def noisy_total(total: int, moved: int, law: Noise) -> Noisy:
+def noisy_total(total: int, sensitivity: int, law: Noise) -> Noisy:
     """Return a total with OpenDP's noise, which enters releases only here and in `noisy_vector`.
 
-    `moved` is the most by which one user can move the total; the noise is scaled to it.
+    `sensitivity` is the most by which one user can move the total; the noise is scaled to it.
     """
-    measurement = measurement_of(moved, law)
-    return Noisy(measurement(total), float(measurement.map(moved)))
+    measurement = measurement_of(sensitivity, law)
+    return Noisy(measurement(total), float(measurement.map(sensitivity)))
 
 
-def noisy_vector(total: npt.NDArray[np.int64], moved: int, law: Noise) -> NoisyVector:
+def noisy_vector(total: npt.NDArray[np.int64], sensitivity: int, law: Noise) -> NoisyVector:
     """Return a vector of totals with OpenDP's noise.
 
-    `moved` is the most by which one user can move it: in the Euclidean norm for Gaussian noise, and
-    in the l1 norm for Laplace noise.
+    `sensitivity` is the most by which one user can move it: in the Euclidean norm for Gaussian
+    noise, and in the l1 norm for Laplace noise.
     """
-    measurement = measurement_of(moved, law, vector=True)
-    return NoisyVector(np.array(measurement(total.tolist())), float(measurement.map(moved)))
+    measurement = measurement_of(sensitivity, law, vector=True)
+    return NoisyVector(np.array(measurement(total.tolist())), float(measurement.map(sensitivity)))
 
 
-def averaged_beyond(total: int, lowest: int, highest: int, beyond: Exact) -> Exact:
+def averaged_beyond(total: int, lowest: int, highest: int, beyond: Real) -> Real:
     """Replace a noisy total outside an interval by its conditional mean, so it stays unbiased.
 
     For discrete Laplace noise on a total in the interval, whose ends are public. Below the interval
@@ -181,20 +182,20 @@ def mean_beyond(scale: float) -> float:
     return -1 / expm1(-1 / scale) if scale else 1.0
 
 
-def measurement_of(moved: int, law: Noise, *, vector: bool = False) -> Any:
-    """Return OpenDP's noise for a whole number, or several, that one user can move by `moved`."""
+def measurement_of(sensitivity: int, law: Noise, *, vector: bool = False) -> Any:
+    """Return OpenDP's measurement that adds noise to a whole number, or to several."""
     if law.integer_law == "gaussian":
-        return discrete_gaussian(moved, law, vector=vector)
-    return discrete_laplace(moved, law.spends, vector=vector)
+        return discrete_gaussian(sensitivity, law, vector=vector)
+    return discrete_laplace(sensitivity, law.privacy_cost, vector=vector)
 
 
 @discreet
-def discrete_laplace(moved: int, budget: Fraction, *, vector: bool = False) -> Any:
+def discrete_laplace(sensitivity: int, budget: Fraction, *, vector: bool = False) -> Any:
     """Return OpenDP's discrete Laplace measurement, with the smallest scale within a budget.
 
     Parameters
     ----------
-    moved : int
+    sensitivity : int
         The most by which one user can change the whole number to be released; for a vector of whole
         numbers, in the l1 norm.
     budget : Fraction
@@ -205,7 +206,7 @@ def discrete_laplace(moved: int, budget: Fraction, *, vector: bool = False) -> A
     Returns
     -------
     opendp.Measurement
-        From a whole number to one with noise; ``map(moved)`` is at most `budget`.
+        From a whole number to one with noise; ``map(sensitivity)`` is at most `budget`.
 
     Raises
     ------
@@ -224,17 +225,19 @@ def discrete_laplace(moved: int, budget: Fraction, *, vector: bool = False) -> A
     if vector:
         domain = dp.vector_domain(domain)
         distance = dp.l1_distance(T="i64")
-    scale = scale_of(moved, LaplaceNoise(budget))
-    return _least(dp.m.make_laplace, (domain, distance), scale, moved, {"eps": budget})
+    scale = scale_of(sensitivity, LaplaceNoise(budget))
+    return _with_smallest_scale(
+        dp.m.make_laplace, (domain, distance), scale, sensitivity, {"eps": budget}
+    )
 
 
 @discreet
-def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
+def discrete_gaussian(sensitivity: int, law: Noise, *, vector: bool = False) -> Any:
     """Return OpenDP's discrete Gaussian measurement, with the noise of a law for whole numbers.
 
     Parameters
     ----------
-    moved : int
+    sensitivity : int
         The most by which one user can change the whole number to be released; for a vector of whole
         numbers, in the Euclidean norm.
     law : GaussianNoise
@@ -245,7 +248,8 @@ def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
     Returns
     -------
     opendp.Measurement
-        From whole numbers to ones with noise; ``map(moved)``, in zCDP, is at most 1 / (2 sigma^2).
+        From whole numbers to whole numbers with noise; ``map(sensitivity)``, in zCDP, is at most
+        1 / (2 sigma^2).
 
     Raises
     ------
@@ -264,25 +268,25 @@ def discrete_gaussian(moved: int, law: Noise, *, vector: bool = False) -> Any:
     if vector:
         domain = dp.vector_domain(domain)
         distance = dp.l2_distance(T="i64")
-    scale = scale_of(moved, law)
-    budget: dict[str, Fraction] = {law.currency: law.spends}
-    return _least(dp.m.make_gaussian, (domain, distance), scale, moved, budget)
+    scale = scale_of(sensitivity, law)
+    budget: dict[str, Fraction] = {law.currency: law.privacy_cost}
+    return _with_smallest_scale(dp.m.make_gaussian, (domain, distance), scale, sensitivity, budget)
 
 
-def _least(
-    make: Any, space: tuple[Any, Any], scale: float, moved: int, budget: dict[str, Fraction]
+def _with_smallest_scale(
+    make: Any, space: tuple[Any, Any], scale: float, sensitivity: int, budget: dict[str, Fraction]
 ) -> Any:
-    """Return the noise of the smallest scale, from the given one up, that is within a budget."""
-    ((currency, most),) = budget.items()
+    """Return the noise with the smallest scale, from the given one up, that is within a budget."""
+    ((currency, limit),) = budget.items()
     for _ in range(MOST_STEPS):
         noise = make(*space, scale=scale)
-        cost = noise.map(moved)
+        cost = noise.map(sensitivity)
         # The map rounds up, so a rounded scale may cost slightly more than the budget.
-        if cost < inf and Fraction(cost) <= most:
+        if cost < inf and Fraction(cost) <= limit:
             return noise
         scale, last = nextafter(scale, inf), scale
     raise NotFoundError(
-        f"OpenDP's noise scale for {currency}={float(most)!r} was not found within {MOST_STEPS} "
+        f"OpenDP's noise scale for {currency}={float(limit)!r} was not found within {MOST_STEPS} "
         f"steps of a float: scale {last!r} costs {currency}={cost!r}. {NOTHING_SPENT}"
     )
 

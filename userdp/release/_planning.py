@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact
+from userdp._checks import Real
 from userdp._progress import progress
 from userdp._search import NotFoundError
 from userdp.beyond._rounding import upwards
@@ -86,7 +86,7 @@ class Forecast(NamedTuple):
     total_width: float
     """S: each user's centred sum is clipped to [-S/2, S/2]. For two parts, the larger S."""
     bound: float
-    """The guarantee of the paper: the largest bias plus the mean size of the noise."""
+    """The guarantee of the paper: the largest bias plus the mean absolute value of the noise."""
     l1: float
     """The mean absolute error on the worst dataset."""
     floor: float
@@ -102,8 +102,8 @@ class CappedForecast(NamedTuple):
     weight: float
     """The assumed sum of the users' weights."""
     error: float
-    """The guarantee of the mean absolute error over the noise, on every dataset of this weight: how
-    far the release is from the mean in which no user counts for more than the cap."""
+    """The guarantee: on every dataset of this weight, the mean absolute distance of the release
+    from the mean in which no user counts for more than the cap is at most this."""
     moved: float
     """How far that mean can be from the mean of all records, if the counts are as guessed."""
 
@@ -207,9 +207,9 @@ class Plan:
 
         Of all clippings, and of all unprojected estimators with Laplace noise, the recommended one
         has the smallest worst-case error; this says nothing about the average. For "l1", the
-        default of `private_mean`, the release is projected, its width is found by a search, and
-        users with many records are released separately if that guarantees a smaller error; see
-        `userdp.beyond.best_split` for details.
+        default of `private_mean`, the release is projected, its width is found by a search, and the
+        mean of users with many records is released separately if that guarantees a smaller error;
+        see `userdp.beyond.best_split` for details.
 
         The floor of each budget is certified, which takes about a second, and at most a few
         seconds: `minimax_certificate` returns the proof. A terminal shows a progress bar if there
@@ -249,7 +249,7 @@ class Plan:
                 guarantee = _guarantee(self.users, eps, objective)
                 reason = why
                 if objective == "l1":
-                    width, reason = _released(self.users, eps, why)
+                    width, reason = _width_and_reason(self.users, eps, why)
                 floor = _certified_floor(self.users, eps)
                 if objective == "mse":  # a mean square is at least the square of the mean
                     floor *= floor
@@ -271,7 +271,7 @@ class Plan:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "lower bound"]
         tables = [(head, [_in_digits(row) for row in self.rows])]
         if self.capped:
-            head = ["eps", "cap", "weight", "error over the noise", "cap moves the mean by up to"]
+            head = ["eps", "cap", "weight", "mean error", "cap moves the mean by up to"]
             tables.append((head, [_capped_in_digits(row) for row in self.capped]))
         return tables
 
@@ -317,8 +317,8 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
 def plan(
     counts: npt.ArrayLike,
     *,
-    lower: Exact | Decimal,
-    upper: Exact | Decimal,
+    lower: Real | Decimal,
+    upper: Real | Decimal,
     eps: Epsilon | Iterable[Epsilon],
     cap: int | Iterable[int] | None = None,
     weight: float | None = None,
@@ -381,7 +381,7 @@ def plan(
     if weight is not None and not caps:
         check.refuse_value("weight", "given together with `cap`", weight)
     rows = (row for budget in budgets for row in _forecasts(users, budget))
-    capped = (_capped(users, grid, budget, most, weight) for budget in budgets for most in caps)
+    capped = (_capped(users, grid, budget, each, weight) for budget in budgets for each in caps)
     return Plan(users, tuple(rows), tuple(capped))
 
 
@@ -390,8 +390,8 @@ def protected_tally(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,
     *,
-    lower: Exact | Decimal,
-    upper: Exact | Decimal,
+    lower: Real | Decimal,
+    upper: Real | Decimal,
     data: Data | None = None,
 ) -> ProtectedTally:
     """Count the rows that `private_mean` would refuse: for you, and NOT for publication.
@@ -423,11 +423,11 @@ def protected_tally(
     """
     rules = Rules(read_grid(lower, upper))
     with read_tally(user, value, data, rules) as tally:
-        found = tally.survey()
-    refuse_rows(found, "clamp", "drop")  # floats that are not ids
-    rows = sum(m * n for m, n in zip(found.sizes, found.users, strict=True)) + found.without_user
-    faults = found.without_user, found.without_value, found.outside
-    return ProtectedTally(rows, sum(found.users), *faults)
+        survey = tally.survey()
+    refuse_rows(survey, "clamp", "drop")  # floats that are not ids
+    rows = sum(m * n for m, n in zip(survey.sizes, survey.users, strict=True))
+    faults = survey.without_user, survey.without_value, survey.outside
+    return ProtectedTally(rows + survey.without_user, sum(survey.users), *faults)
 
 
 def _in_digits(row: Forecast) -> list[str]:
@@ -488,11 +488,11 @@ def _smallest_of_release(users: Contributions, high: float, error: float) -> flo
     return high
 
 
-def _released(users: Contributions, eps: Epsilon, why: str) -> tuple[float, str]:
+def _width_and_reason(users: Contributions, eps: Epsilon, why: str) -> tuple[float, str]:
     """Return the largest S of a release for "l1", and the reason for the advice."""
     split = best_split(users, eps)
     if split.heavy_from is not None:
-        why += f"; users with at least {split.heavy_from} records are released separately"
+        why += f"; a separate mean for users with at least {split.heavy_from} records"
     return max(part.total_width for part in split.parts), why
 
 
@@ -534,10 +534,10 @@ def _capped(
     total = int(np.sum(weights * n_users))
     # Both means average the users' averages, with different weights. They differ most if the users
     # with more weight than before are at one bound, and the others are at the other.
-    more = np.maximum(weights / total - sizes / users.total, 0) * n_users
+    gains = np.maximum(weights / total - sizes / users.total, 0) * n_users
     assumed = float(total if weight is None else weight)
     error = error_at_weight(grid, eps, cap, assumed)
-    moved = float(grid.width * np.sum(more))
+    moved = float(grid.width * np.sum(gains))
     return CappedForecast(float(read_eps(eps)), cap, assumed, error, moved)
 
 

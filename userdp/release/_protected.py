@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from userdp import _checks as check
-from userdp._checks import Exact
+from userdp._checks import Real
 from userdp.beyond.noise import LaplaceNoise
 from userdp.model import Epsilon, read_eps
 from userdp.noise import noisy_error
@@ -41,7 +41,7 @@ LARGEST_CAP = 2**31
 CELLS, FARTHEST = 32, 40
 """Noise below zero is divided into this many cells per scale, up to this many scales."""
 
-OF = "the mean in which nobody counts for more than `cap` records"
+ESTIMATED_MEAN = "the mean in which no user counts for more than `cap` records"
 
 COUNTS_PROTECTED = (
     "user-level, for replacing one user's records by any others, in any number, "
@@ -115,7 +115,7 @@ class ProtectedCountsMean(Release):
         TypeError, ValueError
             If `weight` is not a finite number of at least 1.
         """
-        n = float(check.size("weight", weight))
+        n = float(check.nonnegative("weight", weight))
         if n < 1:
             check.refuse_value("weight", "at least 1", weight)
         width = self.upper - self.lower
@@ -201,7 +201,9 @@ class ProtectedCountsMean(Release):
 
     def public(self) -> dict[str, Any]:
         """Return everything that may be published, as plain numbers, texts and lists."""
-        return super().public() | {"of": f"{self.of}: {OF}" if self.of else OF}
+        return super().public() | {
+            "of": f"{self.of}: {ESTIMATED_MEAN}" if self.of else ESTIMATED_MEAN
+        }
 
 
 @discreet
@@ -209,8 +211,8 @@ def private_mean_protected_counts(
     user: str | npt.ArrayLike,
     value: str | npt.ArrayLike,
     *,
-    lower: Exact | Decimal,
-    upper: Exact | Decimal,
+    lower: Real | Decimal,
+    upper: Real | Decimal,
     eps: Epsilon,
     cap: int,
     data: Data | None = None,
@@ -224,7 +226,7 @@ def private_mean_protected_counts(
 
     The average of each user, less the centre, is clipped to +-reach and weighted by its number of
     records, at most `cap`. The sum of these and the sum of weights are released, with independent
-    noise of scales 2 reach cap / eps and 2 cap / eps, and so is their quotient, moved to the
+    noise of scales 2 reach cap / eps and 2 cap / eps, and so is their quotient, projected to the
     bounds. The release is user-level eps-DP for replacing all records of one user by any others, in
     any number, and for adding or removing a user, with bounds, centre, reach and cap public. The
     time taken, and whether the call raises, are not protected.
@@ -283,20 +285,20 @@ def private_mean_protected_counts(
     rules = read_rules(grid, outside, missing)
     budget = read_eps(eps)
     warn_if_large("eps", LaplaceNoise(budget))
-    most = check.integer("cap", cap, 1, LARGEST_CAP)
+    max_weight = check.integer("cap", cap, 1, LARGEST_CAP)
     check_text("of", of)
     check_value(value)
-    decided = _decide(grid, budget, most, centre, reach)
+    decided = _decide(grid, budget, max_weight, centre, reach)
     load_opendp()
     with read_tally(user, value, data, rules) as tally:
         refuse_rows(tally.survey(), outside, missing)
-        total, weight = tally.weighted_total(decided.window, most)
-    noisy_sum = noisy_total(total, decided.moved, decided.law)
-    noisy_weight = noisy_total(weight, most, decided.law)
+        total, weight = tally.weighted_total(decided.window, max_weight)
+    noisy_sum = noisy_total(total, decided.sum_sensitivity, decided.law)
+    noisy_weight = noisy_total(weight, max_weight, decided.law)
     return _result(decided, noisy_sum, noisy_weight, outside, missing, of)
 
 
-class _Decided(NamedTuple):
+class _Decision(NamedTuple):
     """What a release does, decided by public numbers alone."""
 
     grid: Grid
@@ -312,14 +314,14 @@ class _Decided(NamedTuple):
         return self.grid.step * (1 << self.window.shift)
 
     @property
-    def moved(self) -> int:
-        """The largest size of a weighted average, in steps, to which its noise is scaled."""
+    def sum_sensitivity(self) -> int:
+        """The largest absolute value of a weighted average, in steps; the noise is scaled to it."""
         return self.window.highest * self.cap
 
 
 def _decide(
     grid: Grid, budget: Fraction, cap: int, centre: float | None, reach: float | None
-) -> _Decided:
+) -> _Decision:
     """Decide where averages are clipped, and in which steps.
 
     Each total gets half of the budget. If the weight of a user changes from n to n', both at most
@@ -338,7 +340,7 @@ def _decide(
     steps = -(-furthest >> shift)
     if reach is not None:
         steps = max(nearest(min(check.positive("reach", reach) / step, steps)), 1)
-    return _Decided(grid, law, cap, Window(origin, shift, -steps, steps))
+    return _Decision(grid, law, cap, Window(origin, shift, -steps, steps))
 
 
 def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
@@ -352,7 +354,7 @@ def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
 
 
 def _result(
-    decided: _Decided,
+    decided: _Decision,
     total: Noisy,
     weight: Noisy,
     outside: Outside,
@@ -370,7 +372,7 @@ def _result(
         eps=2 * max(total.spent, weight.spent),
         rho=None,
         sigma=None,
-        promise=COUNTS_PROTECTED,
+        privacy_unit=COUNTS_PROTECTED,
         worst_case_error=grid.width,
         of=of,
         lower=grid.lower,

@@ -64,10 +64,10 @@ def discreet(function: Callable[P, T]) -> Callable[P, T]:
     return guarded
 
 
-def _message_of_bad_call(words: str, given: Mapping[str, object]) -> str:
+def _message_of_bad_call(words: str, arguments: Mapping[str, object]) -> str:
     """Return Python's message, which names the missing or unknown argument, or one on seeds."""
     for name in SEEDS:
-        if name in given:
+        if name in arguments:
             return f"`{name}` must {NO_SEED}"
     return words
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 from userdp.release._backends import ONE_AT_A_TIME
 from userdp.release._columns import (
     as_argument,
-    refuse_ids_beyond_halves,
+    refuse_ids_beyond_float16,
     refuse_kind,
 )
 from userdp.release._frames import Frame
@@ -27,7 +27,7 @@ KEPT = (
 class Relation(Frame):
     """A query of DuckDB, whose connection is not thread-safe."""
 
-    fold = True
+    ignore_case = True
 
     def check(self) -> None:
         with ONE_AT_A_TIME:
@@ -48,7 +48,7 @@ class Relation(Frame):
                 refuse_scan()
             table = quietly(narrow.to_arrow_table)
             if self._type_of(self.user).id == "float":
-                refuse_ids_beyond_halves(table[self.user])
+                refuse_ids_beyond_float16(table[self.user])
         return table
 
     def _type_of(self, name: str) -> Any:

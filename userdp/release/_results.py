@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from userdp.beyond._rounding import chance_beyond
 from userdp.beyond.noise import GaussianNoise, LaplaceNoise, Objective
 from userdp.model import Epsilon, read_eps
-from userdp.release._intervals import OfPart, noise_reach, parts_reach, read_level
+from userdp.release._intervals import PartOfError, noise_reach, parts_reach, read_level
 from userdp.release._quiet import discreet
 from userdp.release._wording import (
     Missing,
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Release:
-    """Base class of all releases: a private mean, its privacy guarantee, and that of its error.
+    """Base class of all releases: a private mean, its privacy guarantee, and a bound on its error.
 
     Errors are on the worst dataset with the same counts, in the unit of the values. All of it may
     be published, if a budget is stated.
@@ -64,8 +64,8 @@ class Release:
         The same for Gaussian noise, in zCDP; for its (eps, delta) see `delta`.
     sigma : float or None
         Standard deviation of Gaussian noise for sensitivity 1, as requested.
-    promise : str
-        What `eps` or `rho` guarantees, or why there is none.
+    privacy_unit : str
+        The neighbouring relation of `eps` or `rho`, and what is public; or why there is no budget.
     worst_case_error : float
         The guarantee: on every dataset, the mean error, with bias, noise and rounding, is at most
         this.
@@ -79,13 +79,13 @@ class Release:
     eps: float | None
     rho: float | None
     sigma: float | None
-    promise: str
+    privacy_unit: str
     worst_case_error: Any
     of: str = ""
 
     @discreet
     def delta(self, eps: Epsilon) -> float:
-        """Return a delta for which the release is (eps, delta)-private.
+        """Return a delta for which the release is (eps, delta)-DP.
 
         For Gaussian noise it is the smallest known; for Laplace noise it is 0 if `eps` is at least
         `self.eps`. It is 1, which guarantees nothing, if none can be stated.
@@ -93,7 +93,7 @@ class Release:
         Parameters
         ----------
         eps : float, Fraction, Decimal or str
-            The eps of (eps, delta)-privacy.
+            The eps of (eps, delta)-DP.
 
         Returns
         -------
@@ -190,8 +190,8 @@ class PrivateMean(Release):
     """Whether the release was moved to the nearest number between the bounds.
 
     If not, it is unbiased for the mean of the clipped sums. If Laplace noise takes it outside the
-    `clipped_range`, the release is replaced by its mean there, which is outside by `noise_scale`
-    plus about half a step of the whole numbers."""
+    `clipped_range`, the release is replaced by its conditional mean on that side, which is outside
+    by `noise_scale` plus about half a step of the whole numbers."""
     n_records: int
     n_users: int
     objective: Objective
@@ -209,22 +209,23 @@ class PrivateMean(Release):
 
     If the release is projected, its expectation moves further, by at most half of `noise_scale`."""
     worst_case_bound: float
-    """The guarantee of the paper: bias, plus the mean size of the noise, plus `rounding`; at least
-    `worst_case_error`, which is for the mean absolute error.
+    """The guarantee of the paper: bias, plus the mean absolute value of the noise, plus `rounding`;
+    at least `worst_case_error`, which is for the mean absolute error.
 
     If the release is projected, an upper bound, and at most the distance between the bounds."""
     rounding: float
     """The most that the use of whole numbers adds to an error."""
     parts: tuple[Part, ...] = ()
-    """Two, if users with many records were released separately, each part with the whole budget and
-    projected to the bounds by itself, and the means were added; otherwise none."""
+    """Two, if the mean of users with many records was released separately: each part has the whole
+    budget and is projected to the bounds by itself, and the means, weighted by the shares of
+    records, are added up. Otherwise none."""
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval that holds the mean of the records with at least this probability.
 
         This holds on every dataset with these counts: it is wide enough for the largest bias. If
-        the release is projected, so is the interval, which cannot lose the mean by this. An
+        the release is projected, so is the interval, because the mean is between the bounds. An
         unprojected release with Laplace noise that is outside the `clipped_range` has the interval
         of its nearer end.
 
@@ -285,8 +286,8 @@ class PrivateMean(Release):
         bias = self.worst_case_bias if biased else 0.0
         law = LaplaceNoise(1) if self.sigma is None else GaussianNoise(1)
         if self.parts:
-            first, last = self._of_parts(biased=biased)
-            reach = parts_reach(law, first, last, chance)
+            first, second = self._errors_of_parts(biased=biased)
+            reach = parts_reach(law, first, second, chance)
         else:
             reach = noise_reach(law, self.noise_scale, bias, chance)
         if self.project:
@@ -302,14 +303,14 @@ class PrivateMean(Release):
         reach += 2 * self.rounding
         return nearest - reach, nearest + reach
 
-    def _of_parts(self, *, biased: bool) -> list[OfPart]:
+    def _errors_of_parts(self, *, biased: bool) -> list[PartOfError]:
         """Return what each part contributes to the error, with its bias or without."""
         width = self.upper - self.lower
         return [
-            OfPart(
+            PartOfError(
                 scale=part.noise_scale,
                 bias=part.worst_case_bias if biased else 0.0,
-                most=part.n_records / self.n_records * width,
+                largest=part.n_records / self.n_records * width,
             )
             for part in self.parts
         ]

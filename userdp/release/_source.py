@@ -13,8 +13,8 @@ from userdp.release._tally import Tally
 class Source(ABC):
     """Columns of data of one kind: of users, of values (none, one or several), and of groups."""
 
-    fold = False
-    """Whether names ignore case, as in DuckDB, which takes the first of two that are equal."""
+    ignore_case = False
+    """Whether names are compared without case, as DuckDB does, which takes the first match."""
 
     def __init__(
         self, user: str, value: str | Sequence[str] | None, data: Any, group: str | None = None
@@ -41,7 +41,7 @@ class Source(ABC):
         return getattr(self.data, "columns", self.data)
 
     def check(self) -> None:
-        """Raise if names are invalid, or types that are known, before a row is read."""
+        """Raise if a name, or a type that is known before a row is read, is invalid."""
         self.check_names(self.names())
 
     @abstractmethod
@@ -49,18 +49,18 @@ class Source(ABC):
         """Return the tally, a context manager to be closed soon."""
 
     def check_names(self, columns: Iterable[str], owner: str = "") -> None:
-        """Raise if a wanted name is that of no column of `owner`, or of more than one.
+        """Raise unless each wanted name is that of exactly one column of `owner`.
 
         The message does not list existing names: they may be users, or the first record of a file
         without a heading.
         """
         existing = list(columns)
-        folded = [str(each).lower() if self.fold else each for each in existing]
+        folded = [str(each).lower() if self.ignore_case else each for each in existing]
         for argument, name in self.wanted:
             rule = None
             if name not in existing:
                 rule = "be the name of a column of `data`"
-            elif folded.count(name.lower() if self.fold else name) > 1:
+            elif folded.count(name.lower() if self.ignore_case else name) > 1:
                 rule = "be the name of exactly one column of `data`"
             if rule is not None:
                 where = f", for {owner}" if owner else ""

@@ -10,7 +10,14 @@ from userdp.beyond.split import _whole
 from userdp.model import Contributions
 from userdp.release._budgets import share_of
 from userdp.release._grid import Grid
-from userdp.release._grouped import COUNTS_ONLY, Cells, Ends, GroupRules, GroupTally, components
+from userdp.release._grouped import (
+    COUNTS_ONLY,
+    Ends,
+    GroupRules,
+    GroupTally,
+    LinkedGroups,
+    components,
+)
 from userdp.release._joint import Joint, decide_joint, known_of_mean
 from userdp.release._mean import Choices, Known, Parts, decide, known_of
 from userdp.release._rows import Survey, users_of
@@ -20,7 +27,7 @@ Strategy = Literal["best", "joint", "divided"]
 Place = tuple[int, int]
 """A mean: the position of its column, and that of its group."""
 
-OfMeans = dict[Place, dict[str, Known]]
+KnownByMean = dict[Place, dict[str, Known]]
 """What is known about each mean before there is noise, by strategy."""
 
 
@@ -38,17 +45,17 @@ class Table(NamedTuple):
     def ends(self) -> tuple[Ends, ...]:
         """How far the values of each column may be from its centre, in halves of its range."""
         halves = [grid.top // 2 for grid in self.grids]
-        found = []
+        ends = []
         for half, origin in zip(halves, self.origins, strict=True):
             below = 1.0 if origin is None else origin / half
-            found.append((below, 2 - below))
-        return tuple(found)
+            ends.append((below, 2 - below))
+        return tuple(ends)
 
     @property
     def centres(self) -> dict[str, float]:
         """The given centres by column, as they are used: each is a level."""
-        found = zip(self.columns, self.grids, self.origins, strict=True)
-        return {name: grid.lower + n * grid.step for name, grid, n in found if n is not None}
+        columns = zip(self.columns, self.grids, self.origins, strict=True)
+        return {name: grid.lower + n * grid.step for name, grid, n in columns if n is not None}
 
     @property
     def rules(self) -> GroupRules:
@@ -68,7 +75,7 @@ class Component(NamedTuple):
     """If the means are released together; otherwise None, and each is released separately."""
     alone: dict[Place, Parts]
     """The parts of each mean if it is released separately, as `private_mean` does."""
-    known: OfMeans
+    known: KnownByMean
 
 
 def decide_means(
@@ -81,8 +88,8 @@ def decide_means(
 ) -> list[Component]:
     """Decide for each component of groups whether its means are released together, and how."""
     return [
-        _decide(dp, tally, groups, cells, table, law, strategy)
-        for cells in components(len(groups), tally.links())
+        _decide(dp, tally, groups, linked, table, law, strategy)
+        for linked in components(len(groups), tally.links())
     ]
 
 
@@ -90,19 +97,21 @@ def _decide(
     dp: Any,
     tally: GroupTally,
     groups: tuple[Survey, ...],
-    cells: Cells,
+    linked: LinkedGroups,
     table: Table,
     law: LaplaceNoise,
     strategy: Strategy,
 ) -> Component:
     n_columns = len(table.grids)
-    places = [(i, j) for i in range(n_columns) for j in cells.places]
-    shares = cells.most * n_columns
+    places = [(i, j) for i in range(n_columns) for j in linked.places]
+    shares = linked.most_per_user * n_columns
     if not shares:
         return Component(0, {}, None, {}, {place: {} for place in places})
-    users = {j: users_of(groups[j], COUNTS_ONLY) for j in cells.places}
-    share = law if shares == 1 else LaplaceNoise(Fraction(share_of(dp, law.spends, shares)))
-    alone = {(i, j): _decide_alone(groups[j], table, i, share) for i, j in places}
+    users = {j: users_of(groups[j], COUNTS_ONLY) for j in linked.places}
+    law_each = (
+        law if shares == 1 else LaplaceNoise(Fraction(share_of(dp, law.privacy_cost, shares)))
+    )
+    alone = {(i, j): _decide_alone(groups[j], table, i, law_each) for i, j in places}
     known = {place: {"divided": known_of(parts)} for place, parts in alone.items()}
     if shares == 1:
         return Component(1, users, None, alone, known)
@@ -111,7 +120,9 @@ def _decide(
         known[i, j]["joint"] = known_of_mean(joint, table.grids[i], table.ends[i], j)
     use_joint = strategy == "joint"
     if strategy == "best":
-        use_joint = _relative(known, table, "joint") <= _relative(known, table, "divided")
+        use_joint = _relative_error(known, table, "joint") <= _relative_error(
+            known, table, "divided"
+        )
     return Component(shares, users, joint if use_joint else None, alone, known)
 
 
@@ -125,6 +136,6 @@ def _decide_alone(counts: Survey, table: Table, column: int, law: LaplaceNoise) 
     return decide(users, Choices(grid, law, origin, "l1", width, project=True))
 
 
-def _relative(known: OfMeans, table: Table, strategy: str) -> float:
-    """Return the sum of errors, relative to the ranges."""
+def _relative_error(known: KnownByMean, table: Table, strategy: str) -> float:
+    """Return the sum of the guaranteed errors, each relative to its range."""
     return sum(of[strategy].error / table.grids[i].width for (i, _), of in known.items())

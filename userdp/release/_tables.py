@@ -12,7 +12,7 @@ from userdp.release._backends import (
     refuse_replaced_functions,
 )
 from userdp.release._columns import as_argument, refuse_kind
-from userdp.release._engines import Kept, TallyInEngine, tally_of
+from userdp.release._engines import TallyInEngine, TemporaryTable, tally_of
 from userdp.release._grouped import GroupRules
 from userdp.release._grouped_engines import GroupsInEngine, pairs_of
 from userdp.release._plans import refuse_objects, refuse_scan
@@ -24,7 +24,7 @@ from userdp.release._source import Source
 class IbisTable(Source):
     """A table of DuckDB or Spark."""
 
-    fold = True
+    ignore_case = True
     table: Any
     """The table itself, or that of the files."""
     backend: Backend
@@ -61,9 +61,9 @@ class IbisTable(Source):
     ) -> TallyInEngine | GroupsInEngine:
         """Return the tally of records."""
 
-        def keep(query_of: Callable[..., Any]) -> Kept:
+        def keep(query_of: Callable[..., Any]) -> TemporaryTable:
             make_query = partial(query_of, records, rules, self.backend)
-            return Kept(make_query, self.backend, disconnect, explain)
+            return TemporaryTable(make_query, self.backend, disconnect, explain)
 
         if isinstance(rules, GroupRules):
             return GroupsInEngine(keep(pairs_of), len(rules.groups))

@@ -48,7 +48,7 @@ class Weighted(NamedTuple):
     weight: int
 
 
-class Held(ABC):
+class ClosedOnExit(ABC):
     """A context manager that calls `close` on exit."""
 
     def __enter__(self) -> Self:
@@ -62,7 +62,7 @@ class Held(ABC):
         """Free what is held outside this process."""
 
 
-class Tally(Held):
+class Tally(ClosedOnExit):
     """One row per user, from records: a context manager; on exit, an engine drops its table.
 
     (Spark frees the memory of such a table later.)
@@ -146,8 +146,8 @@ class TallyInMemory(Tally):
         pass  # everything is in this process
 
     def survey(self) -> Survey:
-        found = _survey_of(self.sizes)
-        return found._replace(
+        survey = _survey_of(self.sizes)
+        return survey._replace(
             without_user=self.without_user,
             without_value=self.without_value,
             outside=self.outside,
@@ -160,8 +160,8 @@ class TallyInMemory(Tally):
     def weighted_total(self, window: Window, cap: int) -> Weighted:
         weights = np.minimum(self.sizes, cap)
         shares = weights / np.maximum(self.sizes, 1)
-        moved = np.floor(self._steps(window) * shares + 0.5).astype(np.int64)
-        clipped = np.clip(moved, window.lowest * weights, window.highest * weights)
+        weighted = np.floor(self._steps(window) * shares + 0.5).astype(np.int64)
+        clipped = np.clip(weighted, window.lowest * weights, window.highest * weights)
         return Weighted(int(clipped.sum()), int(weights.sum()))
 
     def _steps(self, window: Window, chosen: Any = slice(None)) -> Integers:
@@ -234,5 +234,5 @@ def distinct(numbers: Integers) -> tuple[Integers, Integers]:
     if numbers.max(initial=0) >= 4 * numbers.size:  # too large for an array of all up to this one
         return np.unique(numbers, return_counts=True)
     times = np.bincount(numbers)
-    found = np.flatnonzero(times)
-    return found, times[found]
+    present = np.flatnonzero(times)
+    return present, times[present]

@@ -30,7 +30,7 @@ AS_NUMBERS = (
 )
 
 
-def refuse_words(values: Iterable[str], paths: Iterable[Path]) -> None:
+def refuse_text(values: Iterable[str], paths: Iterable[Path]) -> None:
     """Raise because entries of a column of values are not numbers."""
     columns = " or ".join(as_argument("value", name) for name in values)
     where = ", ".join(repr(str(path)) for path in paths)

@@ -25,7 +25,9 @@ from userdp.release._wording import NOTHING
 RADIUS_BITS = 40
 """Bits of the radius, in steps."""
 
-PROMISE = "user-level, for replacing one user's samples; public: counts, ball and law of the noise"
+COUNTS_AND_BALL_PUBLIC = (
+    "user-level, for replacing one user's samples; public: counts, ball and law of the noise"
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -137,29 +139,29 @@ def release_mean_in_ball(
     reach = _steps_in_radius(n_users, d, law)
     radius = float(ball_threshold(users, law, d)) / 2
     step = radius / reach
-    moved = 2 * reach if radius else 0
+    sensitivity = 2 * reach if radius else 0
     total = np.zeros(d, np.int64)
     if radius:
         total = whole_vectors(vectors / step, reach).sum(axis=0)
-    noisy = noisy_vector(total, moved, law)
+    noisy = noisy_vector(total, sensitivity, law)
     unit = step / users.total
     # Each user's sum is shortened by a step and rounded by less than one in each coordinate; the
-    # noise is that of the law, rounded at random (lemma on whole numbers).
+    # noise is that of the law, rounded at random (prp-whole-vectors of the book).
     rounding = (n_users * (1 + sqrt(d)) + (law.rounding + 1) * sqrt(d)) * unit
-    kept = np.minimum(users.largest_sums.astype(np.float64) / 2, radius)
+    clipped = np.minimum(users.largest_sums.astype(np.float64) / 2, radius)
     return ReleaseInBall(
         mean=np.multiply(noisy.total, unit),
         eps=None,
         rho=noisy.spent,
         sigma=law.sigma,
-        promise=PROMISE if moved else NOTHING,
+        privacy_unit=COUNTS_AND_BALL_PUBLIC if sensitivity else NOTHING,
         worst_case_error=float(ball_error(users, law, d)) + rounding,
         n_records=users.total,
         n_users=n_users,
         radius=radius,
-        sensitivity=moved * unit,
-        noise_scale=scale_of(moved, law) * unit,
-        worst_case_bias=float((users.largest_sums / 2 - kept).sum()) / users.total,
+        sensitivity=sensitivity * unit,
+        noise_scale=scale_of(sensitivity, law) * unit,
+        worst_case_bias=float((users.largest_sums / 2 - clipped).sum()) / users.total,
         rounding=rounding,
     )
 
@@ -183,8 +185,8 @@ def _steps_in_radius(n_users: int, d: int, law: GaussianNoise) -> int:
     It has at most 40 bits, and few enough that `whole_vectors` is exact, and sums and noise fit.
     """
     bits = min(RADIUS_BITS, 52 - (d + 8).bit_length())
-    most = 1 << bits
-    return most >> shift_for(n_users * most, 2 * most, law)
+    max_steps = 1 << bits
+    return max_steps >> shift_for(n_users * max_steps, 2 * max_steps, law)
 
 
 def _read_dataset(sums: npt.ArrayLike, users: Contributions) -> Floats:

@@ -1,6 +1,6 @@
 """Wording of a release: as a sentence, as a table, in HTML and in JSON.
 
-Functions take any result; the wording of one kind is found by its `kind`.
+Functions take any result; `WORDINGS` has the wording of each kind.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ IN_WORDS = {
     ("missing", "centre"): f"missing values are replaced by {FIXED_BEFORE}",
     ("missing", "drop"): "rows without a value or a user were left out",
 }
-"""The same as sentences, for lay readers."""
+"""How replaced and dropped values enter a mean, in words for lay readers."""
 
 MOST_IN_WORDS = 10
 """Up to this budget, the factor e^eps is written as a number."""
@@ -103,22 +103,25 @@ def json_schema() -> dict[str, Any]:
 
 
 def privacy(result: Any, words: Words, protected: str) -> str:
-    """Return in words what protects each user, and how well."""
+    """Return in words how well noise protects each user; `protected` names what may differ."""
     spent = result.eps if result.rho is None else result.rho
     if spent is None:
-        return f"The privacy budget is {result.promise}."
+        return f"The privacy budget is {result.privacy_unit}."
     if spent == 0:
         return f"The number would be the same whatever the {words.records} were."
-    owners, theirs = f"each of the {words.users}", "those of any one of them"
+    owners, of_one_owner = f"each of the {words.users}", " of any one of them"
     if words.users == "users" and getattr(result, "n_users", None) == 1:
-        owners, theirs = "the one user", "those"
-    noise = f"Noise protects {protected} of {owners}"
+        owners, of_one_owner = "the one user", ""
     if result.eps is None:
-        return f"{noise} (user-level differential privacy, rho = {upwards(spent)} in zCDP)."
+        return (
+            f"Noise protects {protected} of {owners} (user-level differential privacy, "
+            f"rho = {upwards(spent)} in zCDP)."
+        )
     times = factor_of(spent) if spent <= MOST_IN_WORDS else f"e^{upwards(spent)}"
     return (
-        f"{noise}: had {theirs} been entirely different, no outcome would have been more than "
-        f"{times} times as likely (user-level differential privacy, eps = {upwards(spent)})."
+        f"Noise protects {owners}: had {protected}{of_one_owner} been entirely different, no "
+        f"outcome would have been more than {times} times as likely (user-level differential "
+        f"privacy, eps = {upwards(spent)})."
     )
 
 
@@ -176,7 +179,7 @@ def numbered(n: int, words: str, one: str = "1") -> str:
 
 
 def _spelt(n: int, words: str) -> str:
-    """Return the same with "one" spelt out."""
+    """Return a number of users or records, with "one" spelt out."""
     return numbered(n, words, "one")
 
 
@@ -195,13 +198,14 @@ def _counted(n: int, word: str) -> str:
 def _clipped_to(result: Any) -> str:
     """Return the intervals of the most and the fewest records; one if all counts are equal."""
     tightest, *others = result.clips
-    words = f"{tightest.lower:.4g} to {tightest.upper:.4g}"
+    words = f"[{tightest.lower:.4g}, {tightest.upper:.4g}]"
     if not others:
-        return f"{words} ({_counted(tightest.n_records, 'record')} each)"
+        return f"{words} ({_counted(tightest.n_records, 'record')} per user)"
     loosest = others[-1]
     return (
-        f"{words} ({_counted(tightest.n_records, 'record')}) ... {loosest.lower:.4g} to "
-        f"{loosest.upper:.4g} ({loosest.n_records})"
+        f"{words} for a user with {_counted(tightest.n_records, 'record')} ... "
+        f"[{loosest.lower:.4g}, {loosest.upper:.4g}] for a user with "
+        f"{_counted(loosest.n_records, 'record')}"
     )
 
 
@@ -247,12 +251,12 @@ def _mean_summary(result: Any) -> dict[str, str]:
         "private mean": f"{result.mean:.6g}",
         "95 % interval": f"{downwards(low)} to {upwards(high)} "
         "(on every dataset with these counts)",
-        "budget": spent(result),
+        "budget": stated_budget(result),
         "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
         f"the noise (bias plus mean noise {upwards(result.worst_case_bound, 4)}, bias "
         f"{upwards(result.worst_case_bias, 4)})" + replaced_values(result.outside, result.missing),
         "noise": f"integers drawn by OpenDP, {scale} {_noise(result)}{_unbiased(result)}",
-        "users clipped to": _clipped_to(result),
+        "averages clipped to": _clipped_to(result),
         "records": f"{result.n_records} from {_counted(result.n_users, 'user')}, "
         f"values in [{result.lower:g}, {result.upper:g}]",
     }
@@ -267,7 +271,7 @@ def _noise(result: Any) -> str:
         f"{_counted(part.fewest, 'record')}"
         for part in result.parts
     )
-    return f"{of_each}, each released with the whole budget"
+    return f"{of_each}, each part with the whole budget"
 
 
 def _unbiased(result: Any) -> str:
@@ -287,17 +291,17 @@ def _protected_summary(result: Any) -> dict[str, str]:
     return {
         "private mean": f"{result.mean:.6g}",
         "95 % interval": f"{downwards(low)} to {upwards(high)} (without the effect of the cap)",
-        "budget": spent(result),
+        "budget": stated_budget(result),
         "weight": f"{result.noisy_weight} (95 % interval: {downwards(fewest)} to "
         f"{upwards(most)}), at most {result.cap} per user",
         "error on the worst dataset": f"at most {upwards(result.worst_case_error, 4)} "
-        "on average over the noise (without the effect of the cap), for the smallest weight in "
-        "that interval"
+        "on average over the noise (without the effect of the cap), if the weight is at least "
+        "the lower end of its interval"
         f"{replaced_values(result.outside, result.missing)}",
         "noise": f"integers drawn by OpenDP, scale {result.sum_scale:.4g} for the sum and "
         f"{result.weight_scale:.4g} for the weight",
-        "users clipped to": f"{max(result.centre - result.reach, result.lower):.4g} to "
-        f"{min(result.centre + result.reach, result.upper):.4g}",
+        "averages clipped to": f"[{max(result.centre - result.reach, result.lower):.4g}, "
+        f"{min(result.centre + result.reach, result.upper):.4g}]",
         "values": f"in [{result.lower:g}, {result.upper:g}]",
     }
 
@@ -306,23 +310,23 @@ def _in_ball_summary(result: Any) -> dict[str, str]:
     length = float(np.linalg.norm(result.mean))
     return {
         "private mean": f"{_counted(result.mean.size, 'coordinate')}, of length {length:.6g}",
-        "budget": spent(result),
+        "budget": stated_budget(result),
         "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
         f"the noise (a length; bias {upwards(result.worst_case_bias, 4)})",
         "noise": f"integers drawn by OpenDP, standard deviation {result.noise_scale:.4g} "
         "in each coordinate",
-        "users clipped to": f"sums of length at most {result.radius:.4g}",
+        "sums clipped to": f"length {result.radius:.4g}",
         "records": f"{result.n_records} from {_counted(result.n_users, 'user')}",
     }
 
 
-def spent(result: Any) -> str:
-    """Return what was spent, and what that guarantees."""
+def stated_budget(result: Any) -> str:
+    """Return what was spent, and the privacy unit."""
     if result.eps is not None:
-        return f"eps = {upwards(result.eps)}, {result.promise}"
+        return f"eps = {upwards(result.eps)}, {result.privacy_unit}"
     if result.rho is not None:
-        return f"rho = {upwards(result.rho)} (zCDP), {result.promise}"
-    return f"eps {result.promise}"
+        return f"rho = {upwards(result.rho)} (zCDP), {result.privacy_unit}"
+    return f"eps {result.privacy_unit}"
 
 
 class Wording(NamedTuple):

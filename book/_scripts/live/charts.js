@@ -18,7 +18,7 @@ function intervals({ users, unit, width }) {
   const y = linearScale([0, users.upper], [INNER.bottom, INNER.top]);
   const halfWidth = (count) => Math.min(users.upper, width / count) / 2;
   const middle = users.upper / 2;
-  const counts = spread(100).map((share) => least * (most / least) ** share);
+  const counts = evenShares(100).map((share) => least * (most / least) ** share);
   const band = [
     ...counts.map((count) => [x(count), y(middle + halfWidth(count))]),
     ...counts.toReversed().map((count) => [x(count), y(middle - halfWidth(count))]),
@@ -43,7 +43,7 @@ function objective({ users, unit, eps, objective, width }) {
   const end = 2 * (width || users.upper * sizes[0].count);
   const x = linearScale([0, end], [INNER.left, INNER.right]);
   const kinks = sizes.map(({ count }) => users.upper * count).filter((S) => S < end);
-  const points = [...new Set([0, width, end, ...thin(kinks), ...spread(60).map((s) => s * end)])];
+  const points = [...new Set([0, width, end, ...thin(kinks), ...evenShares(60).map((s) => s * end)])];
   const widths = points.sort((a, b) => a - b);
   const value = (S) => maths.symmetricError(users, S, eps, objective);
   const errors = widths.map(value);
@@ -69,7 +69,7 @@ function objective({ users, unit, eps, objective, width }) {
   );
 }
 
-/** The straight pieces on both sides of the minimum; one is flat if the minimum is not unique. */
+/** The linear pieces on both sides of the minimum; one is flat if the minimum is not unique. */
 function slopes({ users, eps, width, end, x, y, value }) {
   const kinks = [0, ...maths.sizes(users).map(({ count }) => users.upper * count)];
   const sides = [
@@ -124,7 +124,7 @@ function linearScale([from, to], [start, end]) {
   const decade = 10 ** Math.floor(Math.log10(rough));
   const step = decade * [1, 2, 5, 10].find((factor) => factor * decade >= rough);
   const first = Math.ceil(from / step);
-  const ticks = spread(Math.floor(to / step) - first).map((s, i) => (first + i) * step);
+  const ticks = evenShares(Math.floor(to / step) - first).map((s, i) => (first + i) * step);
   return Object.assign(scale, { ticks });
 }
 
@@ -164,7 +164,7 @@ function px(coordinate) {
   return coordinate.toFixed(2);
 }
 
-function spread(pieces) {
+function evenShares(pieces) {
   return Array.from({ length: pieces + 1 }, (_, i) => i / pieces);
 }
 
@@ -175,7 +175,7 @@ function isWhole(number) {
 /** At most MAX_DRAWN items, evenly spaced. */
 function thin(items) {
   if (items.length <= MAX_DRAWN) return items;
-  return spread(MAX_DRAWN - 1).map((share) => items[Math.round(share * (items.length - 1))]);
+  return evenShares(MAX_DRAWN - 1).map((share) => items[Math.round(share * (items.length - 1))]);
 }
 
 clip.charts = { intervals, objective, errors, budgetAt };

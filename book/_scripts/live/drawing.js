@@ -148,15 +148,15 @@ function samples({ state, layer }, at) {
   const x = speedScale(at);
   const many = state.groups.length > 3;
   const pitch = height / state.groups.length;
-  const cut = layer !== "setup";
+  const isClipping = layer !== "setup";
   const rows = state.groups.map((group, row) => {
-    const lane = top + pitch * (row + 0.5) - (many || !cut ? 0 : 5);
+    const lane = top + pitch * (row + 0.5) - (many || !isClipping ? 0 : 5);
     const tall = many ? 7.5 : Math.min(13, pitch / 3.4);
     const r = many ? 2.1 : slim ? 5 : 6;
     const [a, b] = [x(group.low), x(group.high)];
-    const clips = cut && group.low + (UPPER - group.high) > 1e-6;
+    const clips = isClipping && group.low + (UPPER - group.high) > 1e-6;
     const dots = group.shown.flat().map((speed, i) => {
-      const to = cut ? clamp(speed, group.low, group.high) : speed;
+      const to = isClipping ? clamp(speed, group.low, group.high) : speed;
       const y = lane + (many ? jitter(i) * 2 * (tall - 1) : 0);
       const moved = Math.abs(to - speed) > 0.05;
       const ghost = moved && !many ? dot("ghost", x(speed), y, r - 0.5) + path("pull", `M${px(x(speed))} ${px(y)}H${px(x(to))}`) : "";
@@ -170,8 +170,8 @@ function samples({ state, layer }, at) {
       : clips ? text(b + 6, lane + 4, oneDecimal(group.high), "quiet small halo") : "";
     const detail = detailOf(state, group);
     return path("lane", `M${px(left)} ${px(lane)}H${px(right)}`) +
-      (cut ? rect("span", a, b, lane - tall, 2 * tall) : "") + dots.join("") +
-      (cut ? path("bracket", bracket) : "") + ends +
+      (isClipping ? rect("span", a, b, lane - tall, 2 * tall) : "") + dots.join("") +
+      (isClipping ? path("bracket", bracket) : "") + ends +
       text(0, lane + (detail && !slim ? -2 : 4), nameOf(state, group, slim)) +
       (detail && !slim ? text(0, lane + 14, detail, "quiet small") : "");
   });
@@ -181,16 +181,16 @@ function samples({ state, layer }, at) {
     return clamp(2 * reach, 0, UPPER) * group.count;
   };
   return {
-    svg: rect("panel", left, right, top - 4, height + 4) + rows.join("") + means(state, at, cut),
+    svg: rect("panel", left, right, top - 4, height + 4) + rows.join("") + means(state, at, isClipping),
     widthAt, top, bottom: top + height, left, right,
   };
 }
 
 /** The true mean, and the mean after clipping. */
-function means({ mean, clippedMean, example }, at, cut) {
+function means({ mean, clippedMean, example }, at, isClipping) {
   const { left, right, top, height, slim } = at;
   const x = speedScale(at);
-  const moved = cut && Math.abs(mean - clippedMean) > 0.005;
+  const moved = isClipping && Math.abs(mean - clippedMean) > 0.005;
   const words = `mean ${slim ? "" : `of all ${example.users.total} speeds `}${mean.toFixed(2)}`;
   const after = `clipped ${clippedMean.toFixed(2)}`;
   const line = path("truth", `M${px(x(mean))} ${px(top - 8)}V${px(top + height)}`);
@@ -204,7 +204,7 @@ function means({ mean, clippedMean, example }, at, cut) {
     text(Math.min(to, x(clippedMean)) === to && side === "start" ? to - 9 : side === "start" ? Math.min(to - 9, x(clippedMean)) : Math.max(to + 9, x(clippedMean)), top - 12, after, "strong", anchor);
 }
 
-/** How far each bus alone can move the mean: the longest bar decides the noise. */
+/** How far each bus alone can move the mean: the longest bar determines the scale of the noise. */
 function reach({ state }, at) {
   const { slim } = at;
   const [top, height] = [at.top + 8, at.height - 8];
@@ -384,27 +384,27 @@ function releases({ state, layer, fall }, at) {
   }[layer] ?? [["no clipping", plain], [isBest(state) ? "best clipping" : "this width", clipped]];
   const slot = (base - top) / rows.length;
   const drawn = rows.map(([name, { value, scale, values }], i) => {
-    const floor = top + slot * (i + 1) - 4;
+    const rowBottom = top + slot * (i + 1) - 4;
     const tall = slot - (narrow || slim ? 26 : 12);
-    const error = values.reduce((all, v) => all + Math.abs(v - state.mean), 0) / values.length;
+    const meanError = values.reduce((total, v) => total + Math.abs(v - state.mean), 0) / values.length;
     const marks = values.map((v, j) => {
       const away = v < RELEASE_RANGE.low ? -1 : v > RELEASE_RANGE.high ? 1 : 0;
       const newest = j === values.length - 1;
-      const y = floor - 7 - ((j * 7) % 10) * 0.07 * tall - (newest ? 60 * (1 - fall) : 0);
+      const y = rowBottom - 7 - ((j * 7) % 10) * 0.07 * tall - (newest ? 60 * (1 - fall) : 0);
       const kind = `release${newest ? " newest" : ""}`;
       if (!away) return dot(kind, x(v), y, newest ? 5 : 4);
       const edge = away > 0 ? right : left;
       return path(kind, `M${px(edge + 2 * away)} ${px(y)}l${-8 * away} -5v10z`);
     });
-    const over = values.length === 1 ? "its error" : `mean of ${values.length} errors`;
-    const summary = values.length ? [over, oneDecimal(error)] : ["none yet"];
+    const errorLabel = values.length === 1 ? "its error" : `mean of ${values.length} errors`;
+    const summary = values.length ? [errorLabel, oneDecimal(meanError)] : ["none yet"];
     const isAbove = narrow || slim; // the name and the numbers are above the releases
-    return path("lane", `M${px(left)} ${px(floor)}H${px(right)}`) +
-      (scale > 0.01 && layer !== "akmv" || name === "best clipping" && scale > 0.01 ? path("bell", bell(x, value, scale, floor, tall, left, right)) : "") +
+    return path("lane", `M${px(left)} ${px(rowBottom)}H${px(right)}`) +
+      (scale > 0.01 && layer !== "akmv" || name === "best clipping" && scale > 0.01 ? path("bell", bell(x, value, scale, rowBottom, tall, left, right)) : "") +
       marks.join("") +
-      (isAbove ? text(left, floor - tall - 8, name, i ? "strong" : "") + text(right, floor - tall - 8, summary.join(": "), "", "end")
-        : text(0, floor - tall / 2 - 2, name, i ? "strong" : "") +
-          summary.map((words, j) => text(right + 18, floor - tall / 2 - 10 + 17 * j, words, "")).join(""));
+      (isAbove ? text(left, rowBottom - tall - 8, name, i ? "strong" : "") + text(right, rowBottom - tall - 8, summary.join(": "), "", "end")
+        : text(0, rowBottom - tall / 2 - 2, name, i ? "strong" : "") +
+          summary.map((words, j) => text(right + 18, rowBottom - tall / 2 - 10 + 17 * j, words, "")).join(""));
   });
   const svg = rect("panel", x(0), x(UPPER), top, base - top - 4) + drawn.join("") +
     path("truth", `M${px(x(state.mean))} ${px(top)}V${px(base - 4)}`) +
@@ -423,10 +423,10 @@ function sums({ state }, at) {
   const { groups } = state;
   const x = linear(0, widest, left, right);
   const many = groups.length > 3;
-  const law = 62;
+  const lawHeight = 62;
   const base = top + height - 44;
-  const floor = base - 8;
-  const area = floor - law - top - 14;
+  const lawBase = base - 8;
+  const area = lawBase - lawHeight - top - 14;
   const pitch = area / groups.length;
   const cap = akmv.thresholds.at(-1) ?? widest;
   let user = 0;
@@ -441,28 +441,28 @@ function sums({ state }, at) {
       return (cut ? path("cut", `M${px(x(to))} ${px(cy)}H${px(x(total))}`) + dot("ghost", x(total), cy, r - 0.5) : "") +
         dot("sample", x(to), cy, r, many ? ' fill-opacity="0.65"' : "");
     });
-    const could = x(UPPER * group.count);
-    return path("lane", `M${px(left)} ${px(y)}H${px(could)}M${px(could)} ${px(y - 4)}v8`) + dots.join("") +
+    const largestX = x(UPPER * group.count);
+    return path("lane", `M${px(left)} ${px(y)}H${px(largestX)}M${px(largestX)} ${px(y - 4)}v8`) + dots.join("") +
       text(0, y + 4, nameOf(state, group, slim));
   });
   const highest = Math.max(...akmv.cells.map(({ probability, lower, upper }) => probability / (upper - lower)));
   const steps = [...akmv.cells].reverse().map(({ probability, lower, upper }) => {
-    const tall = ((law - 18) * probability) / (upper - lower) / highest;
-    return `L${px(x(lower))} ${px(floor - tall)}L${px(x(upper))} ${px(floor - tall)}`;
+    const tall = ((lawHeight - 18) * probability) / (upper - lower) / highest;
+    return `L${px(x(lower))} ${px(lawBase - tall)}L${px(x(upper))} ${px(lawBase - tall)}`;
   });
-  const ends = `M${px(left)} ${px(floor)}${steps.join("")}L${px(right)} ${px(floor)}Z`;
+  const ends = `M${px(left)} ${px(lawBase)}${steps.join("")}L${px(right)} ${px(lawBase)}Z`;
   const largest = Math.max(...state.sums);
   const above = `${Math.round(100 * akmv.aboveAll)} %`;
   const label = `cap ${clip.numbers.short(cap)}`;
   const flip = x(cap) > right - 90;
   const svg = rect("panel", left, right, top - 4, area + 8) +
     rect("beyond", x(cap), right, top - 4, area + 8) + rows.join("") +
-    path("bell", ends) + text(0, floor - law / 2 + 8, slim ? "cap" : "density of the cap") +
-    rect("above", x(largest), right, floor - law + 14, law - 14) +
-    path("cap", `M${px(x(cap))} ${px(top - 8)}V${px(floor)}`) +
-    (right - x(largest) > 120 ? text((x(largest) + right) / 2, floor - 8, `above all sums: ${above}`, "small on-noise", "middle") : "") +
+    path("bell", ends) + text(0, lawBase - lawHeight / 2 + 8, slim ? "cap" : "density of the cap") +
+    rect("above", x(largest), right, lawBase - lawHeight + 14, lawHeight - 14) +
+    path("cap", `M${px(x(cap))} ${px(top - 8)}V${px(lawBase)}`) +
+    (right - x(largest) > 120 ? text((x(largest) + right) / 2, lawBase - 8, `above all sums: ${above}`, "small on-noise", "middle") : "") +
     text(x(cap) + (flip ? -5 : 5), top - 12, label, "strong", flip ? "end" : "start") +
-    path("aim", `M${px(x(akmv.aim))} ${px(floor)}l-5 8h10z`) +
+    path("aim", `M${px(x(akmv.aim))} ${px(lawBase)}l-5 8h10z`) +
     axis(at, x, base, many ? [0, 1040, 2080, 3120, 4160] : [0, 65, 130, 195, 260], "") +
     text((left + right) / 2, base + 31, "sum of the speeds of a bus", "quiet small", "middle");
   return { svg };

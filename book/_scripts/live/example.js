@@ -65,10 +65,10 @@ function laplace(uniform) {
 
 /** A source of random draws for releases: the noise and, for AKMV's threshold, the cell and the position in it. */
 function draws() {
-  const next = generator(SEED);
+  const nextUniform = generator(SEED);
   let released = 0;
   return () => {
-    const [place, inside, noise] = [next(), next(), laplace(next())];
+    const [place, inside, noise] = [nextUniform(), nextUniform(), laplace(nextUniform())];
     return { place, inside, noise: released < FIRST_NOISE.length ? FIRST_NOISE[released++] : noise };
   };
 }
@@ -93,7 +93,7 @@ function collection(name, samples, budgets) {
 }
 
 /** Budgets in ranges with different steps; rounded, because the rank ⌈2/eps⌉ depends on the last bit. */
-function spread(...ranges) {
+function budgetGrid(...ranges) {
   return ranges.flatMap(([from, to, step]) => {
     const number = Math.round((to - from) / step);
     return Array.from({ length: number }, (_, i) => Number((from + i * step).toFixed(4)));
@@ -105,7 +105,7 @@ const EXAMPLES = {
   three: collection(
     "Three buses",
     [[31, 28.5, 40, 33.5], [52, 47], [18]],
-    spread([0.3, 1, 0.02], [1, 2, 0.05], [2, 4.1, 0.1]),
+    budgetGrid([0.3, 1, 0.02], [1, 2, 0.05], [2, 4.1, 0.1]),
   ),
   many: collection(
     "127 buses",
@@ -113,7 +113,7 @@ const EXAMPLES = {
       const first = COUNTS.slice(0, i).reduce((sum, previous) => sum + previous, 0);
       return SPEEDS.slice(first, first + count);
     }),
-    spread([0.1, 0.3, 0.01], [0.3, 1, 0.02], [1, 2.05, 0.05]),
+    budgetGrid([0.1, 0.3, 0.01], [0.3, 1, 0.02], [1, 2.05, 0.05]),
   ),
 };
 
@@ -140,20 +140,20 @@ function worstCase(users, width, eps, share = 0.5) {
 }
 
 /** AKMV's threshold for a random draw. */
-function pick(cells, { place, inside }) {
+function thresholdOf(cells, { place, inside }) {
   let left = place;
   const cell = cells.find(({ probability }) => (left -= probability) < 0) ?? cells.at(-1);
   return cell.lower + inside * (cell.upper - cell.lower);
 }
 
-/** All numbers of a state. `share` positions the intervals, `slid` moves all samples towards U
- * (towards 0 if negative), and `drawn` holds the random draws of the releases. */
-function computeNumbers({ example, eps, width, share = 0.5, slid = 0, drawn = [] }) {
+/** All numbers of a state. `share` positions the intervals, `shift` is the part of the way by which all samples
+ * are moved to U (to 0 if negative), and `drawn` holds the random draws of the releases. */
+function computeNumbers({ example, eps, width, share = 0.5, shift = 0, drawn = [] }) {
   const { users, samples, groups, widest } = example;
   const N = users.total;
-  const target = slid > 0 ? UPPER : 0;
-  const slide = (x) => x + Math.abs(slid) * (target - x);
-  const shown = samples.map((speeds) => speeds.map(slide));
+  const target = shift > 0 ? UPPER : 0;
+  const shifted = (x) => x + Math.abs(shift) * (target - x);
+  const shown = samples.map((speeds) => speeds.map(shifted));
   const ends = samples.map((speeds) => interval(speeds.length, width, share));
   const clipped = shown.map((speeds, i) => speeds.map((x) => clamp(x, ...ends[i])));
   const sums = shown.map(sum);
@@ -165,11 +165,11 @@ function computeNumbers({ example, eps, width, share = 0.5, slid = 0, drawn = []
   const above = users.sorted.filter((count) => users.upper * count > width).length;
   const atLeast = users.sorted.filter((count) => users.upper * count >= width).length;
   return {
-    example, eps, width, share, slid, drawn, mean, clippedMean, best, sums,
+    example, eps, width, share, shift, drawn, mean, clippedMean, best, sums,
     rank: maths.rank(eps),
     groups: groups.map((group) => {
       const [low, high] = interval(group.count, width, share);
-      return { ...group, low, high, shown: group.samples.map((speeds) => speeds.map(slide)) };
+      return { ...group, low, high, shown: group.samples.map((speeds) => speeds.map(shifted)) };
     }),
     reach: samples.map((speeds, i) => {
       const [low, high] = ends[i].map((end) => clippedMean + (speeds.length * end - sum(clipped[i])) / N);
@@ -181,7 +181,7 @@ function computeNumbers({ example, eps, width, share = 0.5, slid = 0, drawn = []
     constant: { bias: UPPER / 2, noise: 0, error: UPPER / 2 },
     raised: 2 * share * maths.symmetricBias(users, width),
     lowered: 2 * (1 - share) * maths.symmetricBias(users, width),
-    onThese: Math.abs(clippedMean - mean),
+    biasOnData: Math.abs(clippedMean - mean),
     // Slopes of N phi on both sides of the width: a half for each user who is clipped, and 1/eps.
     gains: { wider: above / 2, narrower: atLeast / 2, cost: 1 / eps, above, atLeast },
     releases: { plain: publish(mean, widest / N / eps), clipped: publish(clippedMean, width / N / eps) },
@@ -193,7 +193,7 @@ function computeNumbers({ example, eps, width, share = 0.5, slid = 0, drawn = []
 function akmvOf({ users }, eps, sums, drawn) {
   const N = users.total;
   const cells = maths.quantileCells(users, sums, maths.rank(eps), eps / 2);
-  const thresholds = drawn.map((draw) => pick(cells, draw));
+  const thresholds = drawn.map((draw) => thresholdOf(cells, draw));
   const capped = thresholds.map((t) => sum(sums.map((total) => Math.min(total, t))) / N);
   const noise = thresholds.map((t, i) => ((2 * t) / eps / N) * drawn[i].noise);
   const { bias, noise: scale } = maths.akmvParts(users, eps, sums);

@@ -169,8 +169,8 @@ function quantileCells(users, sums, rank, eps) {
   const nearest = Math.min(...cells.map(({ count }) => Math.abs(count - aim)));
   const weights = cells.map(({ count, lower, upper }) =>
     (upper - lower) * Math.exp((-eps / 2) * (Math.abs(count - aim) - nearest)));
-  const mass = cumulative(weights).at(-1);
-  return cells.map((cell, i) => ({ ...cell, probability: weights[i] / mass }));
+  const totalWeight = cumulative(weights).at(-1);
+  return cells.map((cell, i) => ({ ...cell, probability: weights[i] / totalWeight }));
 }
 
 /** E_AKMV on given sums (by default, those of samples that all equal U), averaged over the private
@@ -180,13 +180,13 @@ function akmvError(users, eps, sums = Array.from(users.sorted, (count) => users.
   return bias + noise;
 }
 
-/** The two parts of AKMV's error: the mean amount cut off, and the mean size of the noise. */
+/** The two parts of AKMV's error: the mean amount cut off, and the mean absolute value of the noise. */
 function akmvParts(users, eps, sums) {
-  const reached = cumulative([0, ...Float64Array.from(sums).sort().reverse()]);
+  const sumsOfLargest = cumulative([0, ...Float64Array.from(sums).sort().reverse()]);
   let [bias, noise] = [0, 0];
   for (const { count, lower, upper, probability } of quantileCells(users, sums, rank(eps), eps / 2)) {
     const meanThreshold = lower + (upper - lower) / 2;
-    bias += probability * (reached[count] - count * meanThreshold);
+    bias += probability * (sumsOfLargest[count] - count * meanThreshold);
     noise += probability * ((2 * meanThreshold) / eps);
   }
   return { bias: bias / users.total, noise: noise / users.total };

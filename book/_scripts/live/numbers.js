@@ -22,7 +22,7 @@ function tick(number) {
 }
 
 /** 32.5, "km/h" -> "32.5 km/h" */
-function measured(number, unit) {
+function withUnit(number, unit) {
   return `${short(number)} ${unit}`.trim();
 }
 
@@ -31,5 +31,5 @@ function inUnit(name, unit) {
   return unit ? `${name} (${unit})` : name;
 }
 
-clip.numbers = { short, plain, tick, measured, inUnit };
+clip.numbers = { short, plain, tick, withUnit, inUnit };
 })((globalThis.clip ??= {}));

@@ -146,7 +146,7 @@ class ClipPicture extends HTMLElement {
     this.svg = this.find("svg");
     this.find(".number").textContent = this.querySelector(".caption-number")?.textContent ?? "";
     this.eps = { ...INITIAL_EPS };
-    Object.assign(this, { tab: "three", guess: {}, guessing: false, share: 0.5, slid: 0, drawn: [] });
+    Object.assign(this, { tab: "three", guess: {}, guessing: false, share: 0.5, shift: 0, drawn: [] });
     this.nextDraw = draws();
     this.release(INITIAL_RELEASES);
     if (this.layer === "lemma") this.share = 0.2;
@@ -187,12 +187,12 @@ class ClipPicture extends HTMLElement {
   target() {
     const { example, budget } = this;
     const best = this.layer === "setup" ? example.widest : clip.maths.threshold(example.users, budget);
-    return { width: this.guess[this.tab] ?? best, share: this.share, slid: this.slid, fall: 1 };
+    return { width: this.guess[this.tab] ?? best, share: this.share, shift: this.shift, fall: 1 };
   }
 
   /** All numbers of a state: by default, of the one at the end of the transition. */
-  numbers({ width, share, slid } = this.target()) {
-    return computeNumbers({ example: this.example, eps: this.budget, width, share, slid, drawn: this.drawn });
+  numbers({ width, share, shift } = this.target()) {
+    return computeNumbers({ example: this.example, eps: this.budget, width, share, shift, drawn: this.drawn });
   }
 
   view(numbers = this.target()) {
@@ -219,8 +219,8 @@ class ClipPicture extends HTMLElement {
       this.change({ guess: {} });
       this.find("#width").focus(); // a disabled button would lose the focus
     });
-    on("worst", "click", () => this.change({ slid: this.slid > 0 ? 0 : 1 }));
-    on("lowest", "click", () => this.change({ slid: this.slid < 0 ? 0 : -1 }));
+    on("worst", "click", () => this.change({ shift: this.shift > 0 ? 0 : 1 }));
+    on("lowest", "click", () => this.change({ shift: this.shift < 0 ? 0 : -1 }));
     this.svg.addEventListener("pointerdown", (event) => this.startDrag(event));
     this.svg.addEventListener("pointermove", (event) => this.zone && this.drag(event));
     for (const type of ["pointerup", "pointercancel"]) {
@@ -294,7 +294,7 @@ class ClipPicture extends HTMLElement {
     }
     if (number("width") >= 0) this.guess = { [this.tab]: Math.min(number("width"), widest) };
     if (number("share") >= 0) this.share = Math.min(number("share"), 1);
-    if (Math.abs(number("worst")) <= 1) this.slid = Math.sign(number("worst"));
+    if (Math.abs(number("worst")) <= 1) this.shift = Math.sign(number("worst"));
     if (number("draws") > INITIAL_RELEASES) this.release(Math.min(number("draws"), 300) - INITIAL_RELEASES);
   }
 
@@ -367,8 +367,8 @@ class ClipPicture extends HTMLElement {
     this.setSlider("share", Math.round(20 * this.share), 20, `${below} % of it below, ${100 - below} % above`);
     if (this.find(".rule")) this.find(".rule").textContent = this.rankAndThreshold(state);
     if (this.find(".ticks")) this.writeTicks(example);
-    this.setButton("worst", this.slid > 0, this.layer === "lemma" ? "All speeds at 65" : "Show worst-case data");
-    this.setButton("lowest", this.slid < 0, "All speeds at 0");
+    this.setButton("worst", this.shift > 0, this.layer === "lemma" ? "All speeds at 65" : "Show worst-case data");
+    this.setButton("lowest", this.shift < 0, "All speeds at 0");
     if (this.find("#guess")) {
       this.find("#guess").textContent = this.guessing ? "Show the best" : "Hide the best, and guess";
     }

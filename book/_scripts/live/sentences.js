@@ -20,24 +20,24 @@ function parts({ bias, noise }) {
 }
 
 function problem({ state }) {
-  const { example, eps, plain: none, releases } = state;
+  const { example, eps, plain: noClipping, releases } = state;
   const move = (example.widest / example.users.total).toFixed(1);
   const last = releases.plain.values.at(-1);
   const bus = example.groups.length > 3 ? `the bus with ${example.users.maxCount} speeds` : "bus 1";
   return `At ε = ${eps} the noise must hide the ${move} km/h by which ${bus} alone can move the mean: ` +
-    `its mean size is ${oneDecimal(none.noise)} km/h${none.noise > UPPER / 2 ? ", more than the 32.5 km/h by which always publishing 32.5 can err" : ""}. ` +
+    `the mean size of the noise is ${oneDecimal(noClipping.noise)} km/h${noClipping.noise > UPPER / 2 ? ", more than the 32.5 km/h by which always publishing 32.5 can err" : ""}. ` +
     `The last release is ${oneDecimal(last)} km/h; the mean is ${oneDecimal(state.mean)}.`;
 }
 
-function onWhichData({ slid }) {
-  return slid > 0.99 ? "With all speeds at 65" : slid < -0.99 ? "With all speeds at 0" : "For these speeds";
+function onWhichData({ shift }) {
+  return shift > 0.99 ? "With all speeds at 65" : shift < -0.99 ? "With all speeds at 0" : "For these speeds";
 }
 
 function offset({ state }) {
-  const { raised, lowered, yours, onThese } = state;
+  const { raised, lowered, yours, biasOnData } = state;
   return `Clipping can raise the mean by ${oneDecimal(raised)} km/h or lower it by ${oneDecimal(lowered)} km/h, ` +
     `so the largest bias is ${oneDecimal(yours.bias)}. ` +
-    `${onWhichData(state)}, clipping moves the mean by ${oneDecimal(onThese)} km/h.`;
+    `${onWhichData(state)}, clipping moves the mean by ${oneDecimal(biasOnData)} km/h.`;
 }
 
 function result({ state, guessing }) {
@@ -46,7 +46,7 @@ function result({ state, guessing }) {
   if (guessing) {
     const gap = yours.error - optimum.error;
     return `Your width ${plain(Math.round(width))} km/h has a worst-case error of ${oneDecimal(yours.error)} km/h` +
-      `${yours.error > UPPER / 2 ? ", more than the constant 32.5" : ""}. ` +
+      `${yours.error > UPPER / 2 ? ", more than that of always publishing 32.5" : ""}. ` +
       (gap < 0.005 ? "No width is better: you have found a best width." : "Can you find a better width?");
   }
   if (!isBest(state)) {
@@ -70,37 +70,37 @@ function price({ state }) {
   const { eps, width, gains, best, example } = state;
   const { cost, wider, narrower, above } = gains;
   const buses = above === 1 ? "one bus is" : `${above} of ${example.users.nUsers} buses are`;
-  const now = `At ε = ${eps} and a width of ${plain(Math.round(width))} km/h, ${buses} clipped: `;
-  const unit = clip.numbers.short;
-  if (wider > cost) return `${now}one unit more gains ${unit(wider)} and costs ${unit(cost)}, so widen.`;
+  const start = `At ε = ${eps} and a width of ${plain(Math.round(width))} km/h, ${buses} clipped: `;
+  const { short } = clip.numbers;
+  if (wider > cost) return `${start}one unit more gains ${short(wider)} and costs ${short(cost)}, so widen.`;
   if (width > 0 && narrower < cost) {
-    return `${now}one unit less saves ${unit(cost)} and loses ${unit(narrower)}, so narrow.`;
+    return `${start}one unit less saves ${short(cost)} and loses ${short(narrower)}, so narrow.`;
   }
   const end = width === best ? "" : " (This piece of φ is flat.)";
-  return `${now}one unit more would gain ${unit(wider)} and cost ${unit(cost)}` +
-    (width ? `, one unit less would save ${unit(cost)} and lose ${unit(narrower)}` : "") +
+  return `${start}one unit more would gain ${short(wider)} and cost ${short(cost)}` +
+    (width ? `, one unit less would save ${short(cost)} and lose ${short(narrower)}` : "") +
     `: no width is better.${end}`;
 }
 
 function cap({ state }) {
   const { eps, akmv, mean, optimum } = state;
   const last = akmv.thresholds.length - 1;
-  const drawn = akmv.thresholds[last];
-  const over = state.sums.filter((total) => total > drawn).length;
-  const cut = over === 0 ? "which is above all sums and cuts nothing" :
-    over === 1 ? "which cuts one sum" : `which cuts ${over} sums`;
-  return `At ε = ${eps} the random cap is ${clip.numbers.short(drawn)}, ${cut}; AKMV published ${oneDecimal(akmv.values[last])} km/h, ` +
-    `and the mean is ${oneDecimal(mean)}. Its error on these data is ${oneDecimal(akmv.error.error)} km/h; ` +
+  const drawnCap = akmv.thresholds[last];
+  const nAbove = state.sums.filter((total) => total > drawnCap).length;
+  const effect = nAbove === 0 ? "which is above all sums and cuts nothing" :
+    nAbove === 1 ? "which cuts one sum" : `which cuts ${nAbove} sums`;
+  return `At ε = ${eps} the random cap is ${clip.numbers.short(drawnCap)}, ${effect}; AKMV published ${oneDecimal(akmv.values[last])} km/h, ` +
+    `and the mean is ${oneDecimal(mean)}. AKMV's error on these data is ${oneDecimal(akmv.error.error)} km/h; ` +
     `the worst-case error of the best clipping, on any data, is ${oneDecimal(optimum.error)}.`;
 }
 
 /** A note that does not change with every step of a slider. */
 function note({ layer, state }) {
-  const { example, width, slid, mean } = state;
+  const { example, width, shift, mean } = state;
   const many = example.groups.length > 3;
   const origin = many ? " The speeds are uniformly random from 0 to 65." : "";
-  const budgets = "Each release would cost its own budget. Both rows use the same noise draws, scaled.";
-  const luck = `On these data, 32.5 happens to be ${oneDecimal(Math.abs(mean - UPPER / 2))} km/h off the mean; this is luck, because the guarantee is 32.5.`;
+  const costOfReleases = "Each release would cost its own budget. Both rows use the same noise draws, scaled.";
+  const luck = `On these data, 32.5 happens to be ${oneDecimal(Math.abs(mean - UPPER / 2))} km/h off the mean; this is luck, because the guaranteed error is 32.5.`;
   switch (layer) {
     case "setup":
       return `A dot is a speed. A bar runs from where the mean would be if all speeds of that bus were 0 to where it would be if all were 65.${origin}`;
@@ -111,9 +111,9 @@ function note({ layer, state }) {
     case "kkt":
       return `All slopes are those of N φ(S): one half for each clipped bus, and 1/ε for the noise.${origin}`;
     default:
-      if (width === 0 && slid === 0) return luck + origin;
-      if (slid > 0.99) return `On these data the bias is reached: no dataset moves the mean farther.`;
-      return budgets + origin;
+      if (width === 0 && shift === 0) return luck + origin;
+      if (shift > 0.99) return `On these data the bias is reached: on no dataset does clipping move the mean farther.`;
+      return costOfReleases + origin;
   }
 }
 

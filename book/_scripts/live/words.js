@@ -5,7 +5,7 @@
 ((clip) => {
 const { maths } = clip;
 const { GRID } = clip.entries;
-const { inUnit, measured, plain, short } = clip.numbers;
+const { inUnit, withUnit, plain, short } = clip.numbers;
 
 const MAX_ROWS = 12;
 
@@ -14,14 +14,14 @@ function computeResults({ users, unit, eps, objective }, previous) {
   const width = maths.threshold(users, eps, objective);
   const strategies = objective === "bound" ? FOR_THE_BOUND : FOR_L1;
   const isSame = previous?.users === users && previous.objective === objective;
-  const draw = (look, name, error) => ({
+  const curveOf = (look, name, error) => ({
     look, name, value: error(users, eps),
-    values: isSame ? previous.drawn.get(name) : GRID.map((point) => error(users, point)),
+    values: isSame ? previous.valuesByName.get(name) : GRID.map((point) => error(users, point)),
   });
-  const curves = strategies.map((strategy) => draw(...strategy));
-  const floor = draw("floor", "lower bound", maths.minimaxLowerBound);
-  const drawn = new Map([...curves, floor].map(({ name, values }) => [name, values]));
-  return { users, unit, eps, objective, width, curves, floor, drawn, grid: GRID };
+  const curves = strategies.map((strategy) => curveOf(...strategy));
+  const floor = curveOf("floor", "lower bound", maths.minimaxLowerBound);
+  const valuesByName = new Map([...curves, floor].map(({ name, values }) => [name, values]));
+  return { users, unit, eps, objective, width, curves, floor, valuesByName, grid: GRID };
 }
 
 function laplaceError(users, eps) {
@@ -48,7 +48,7 @@ const FOR_L1 = [
 function words(results) {
   const { users, unit, eps, objective, width } = results;
   const above = users.sorted.filter((count) => users.upper * count > width).length;
-  const best = `S = ${measured(width, unit)}`;
+  const best = `S = ${withUnit(width, unit)}`;
   const start = objective === "bound" ? rankInWords(results) :
     `At ε = ${eps} the best total width for the mean absolute error is ${best}.`;
   return [start, clippedInWords(results, above), errorInWords(results)].join(" ");
@@ -59,13 +59,13 @@ function summary({ users, unit, eps, width, curves, floor }) {
   const [best, akmv, laplace] = curves;
   const bias = short(maths.symmetricBias(users, width));
   const noise = short(width / users.total / eps);
-  const most = measured(best.value, unit);
-  const top = measured(users.upper, unit);
-  return `At ε = ${eps} the best clipping errs by at most ${most}: ` +
-    `${bias} of it from clipping, and ${noise} from the noise. ` +
-    `Without clipping, the error is ${measured(laplace.value, unit)}. ` +
-    `AKMV errs by ${measured(akmv.value, unit)} if every reading is ${top}. ` +
-    `No private method of any kind can guarantee less than ${measured(floor.value, unit)}.`;
+  const most = withUnit(best.value, unit);
+  const top = withUnit(users.upper, unit);
+  return `At ε = ${eps} the best clipping has a worst-case error of ${most}: ` +
+    `${bias} from clipping, and ${noise} from the noise. ` +
+    `Without clipping, the error is ${withUnit(laplace.value, unit)}. ` +
+    `AKMV has an error of ${withUnit(akmv.value, unit)} if every reading is ${top}. ` +
+    `No private method of any kind can guarantee less than ${withUnit(floor.value, unit)}.`;
 }
 
 function rankInWords({ users, unit, eps, width }) {
@@ -77,32 +77,32 @@ function rankInWords({ users, unit, eps, width }) {
   const tie = Math.abs(2 / eps - k) <= 1e-9 * k && next < width ?
     ` (2/ε is a whole number: every width from ${short(next)} to ${short(width)} has the same error)` : "";
   const samples = users.sorted[k - 1] === 1 ? "1 sample" : `${plain(users.sorted[k - 1])} samples`;
-  return `${rule}. The ${which} contribution is ${samples}, so T = ${measured(width, unit)}${tie}.`;
+  return `${rule}. The ${which} contribution is ${samples}, so T = ${withUnit(width, unit)}${tie}.`;
 }
 
 function clippedInWords({ users, unit, width }, above) {
   if (!above) return "No user is clipped: this is the Laplace mechanism.";
-  const middle = measured(users.upper / 2, unit);
+  const middle = withUnit(users.upper / 2, unit);
   if (!width) return `Every sample is replaced by U/2 = ${middle}, without any noise.`;
   const [a, b] = interval(users, users.maxCount, width);
   const who = above === users.nUsers ? "All users are" : above === 1 ? "One user is" :
     `${plain(above)} of ${plain(users.nUsers)} users are`;
-  return `${who} clipped; a user with ${plain(users.maxCount)} samples to the interval ` +
-    `from ${short(a)} to ${measured(b, unit)}.`;
+  return `${who} clipped; a user with ${plain(users.maxCount)} samples is clipped to the interval ` +
+    `from ${short(a)} to ${withUnit(b, unit)}.`;
 }
 
 function errorInWords({ users, unit, eps, objective, width, curves: [best, ...others], floor }) {
   const bias = maths.symmetricBias(users, width);
   const noise = width / users.total / eps;
   const parts = `a bias of ${short(bias)} and noise of mean size ${short(noise)}`;
-  const error = objective === "bound" ? `${measured(best.value, unit)}: ${parts}` :
-    `${measured(best.value, unit)} on average over the noise (${parts})`;
+  const error = objective === "bound" ? `${withUnit(best.value, unit)}: ${parts}` :
+    `${withUnit(best.value, unit)} on average over the noise (${parts})`;
   const times = others.map(({ name, value }) => {
     const ratio = short(value / best.value);
-    return `${ratio === "1" ? "" : `${ratio} times `}as large with ${name}`;
+    return `${ratio === "1" ? "just " : `${ratio} times `}as large with ${name}`;
   });
   return `The worst-case error is ${error}. It is ${times.join(" and ")}; ` +
-    `no private mechanism can guarantee less than ${measured(floor.value, unit)}.`;
+    `no private mechanism can guarantee less than ${withUnit(floor.value, unit)}.`;
 }
 
 function ending(k) {
@@ -115,12 +115,12 @@ function interval(users, count, width) {
   return [lower[0], upper[0]];
 }
 
-/** Errors, and their ratios to the smallest. */
+/** Errors, and their ratios to that of the first mechanism. */
 function errorTable({ curves, floor, unit }) {
   const rows = [...curves, floor].map(({ look, name, value }) =>
     `<tr><th scope="row">${swatch(look)}${name}</th><td>${data(value)}</td>
      <td>${short(value / curves[0].value)}</td></tr>`);
-  return table("Worst-case errors", ["", unit || "error", "ratio"], rows);
+  return table("Worst-case errors", ["", unit || "error", "ratio to first"], rows);
 }
 
 /** The interval for each number of samples. */

@@ -12,11 +12,11 @@ def browser():
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=MINUTE)
-    shown = ["--hide-scrollbars"]  # ignored: scroll bars take a part of the width, as for readers
+    ignored = ["--hide-scrollbars"]  # scroll bars take a part of the width, as for readers
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(
-            executable_path=CHROMIUM, args=FLAGS, ignore_default_args=shown, timeout=MINUTE
+            executable_path=CHROMIUM, args=FLAGS, ignore_default_args=ignored, timeout=MINUTE
         ) as browser,
     ):
         yield browser

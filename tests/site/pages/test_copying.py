@@ -30,9 +30,9 @@ def test_a_paragraph_is_copied_with_the_tex_of_its_formulas(setup_page):
 
 
 def test_a_displayed_formula_is_copied_on_a_line_of_its_own(setup_page):
-    around = setup_page.locator("section:has(> div.math)").first
-    tex = around.locator("> div.math").first.get_attribute("data-tex")
-    assert f"\n$${tex}$$\n" in around.evaluate(COPY)
+    section = setup_page.locator("section:has(> div.math)").first
+    tex = section.locator("> div.math").first.get_attribute("data-tex")
+    assert f"\n$${tex}$$\n" in section.evaluate(COPY)
 
 
 def test_text_without_formulas_is_copied_by_the_browser(setup_page):

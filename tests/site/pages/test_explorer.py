@@ -46,7 +46,7 @@ def site(tmp_path_factory):
 
 
 def problems(grid):
-    """The paper's collections, one user, ties, equal users, heavy tails; with budgets for each."""
+    """Yield collections with budgets: the paper's, one user, ties, equal users, heavy tails."""
     rng = np.random.default_rng(20250228)
     collections = [GEOMETRIC.counts, EXTREME.counts, np.array([7])]
     for size in rng.integers(1, 60, 103):
@@ -63,9 +63,9 @@ def problems(grid):
 def in_python(counts, eps):
     users = ud.Contributions(counts, upper=65)
     clipping, T = ud.optimal_clipping(users, eps), ud.threshold(users, eps)
-    felt = beyond.threshold(users, eps, "l1")  # its error without another search
-    widths = [(T, "bound"), (100.0, "l1"), (felt, "l1"), (65.0 * users.max_count, "bound")]
-    close = [*clipping.lower, *clipping.upper, ud.optimal_error(users, eps), felt]
+    l1_width = beyond.threshold(users, eps, "l1")
+    widths = [(T, "bound"), (100.0, "l1"), (l1_width, "l1"), (65.0 * users.max_count, "bound")]
+    close = [*clipping.lower, *clipping.upper, ud.optimal_error(users, eps), l1_width]
     close += [beyond.symmetric_error(users, width, eps, objective) for width, objective in widths]
     close += [ud.worst_case_bias(users, clipping), beyond.minimax_lower_bound(users, eps)]
     close += [ud.akmv_error(users.largest_sums, users, eps)]
@@ -133,7 +133,7 @@ def check_tables(page, users, eps, objective):
 
 
 def value(page, picture, name, place):
-    """The values of drawn coordinates, by the labels of the axis."""
+    """Return the values of drawn coordinates, by the labels of the axis."""
     ticks = page.locator(f".{picture} .{name}-tick").evaluate_all(
         f"(all) => all.map((tick) => [tick.getAttribute('{name}'), tick.textContent])"
     )
@@ -176,7 +176,7 @@ def check(page, users, eps, objective="bound"):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_everything_shown_is_computed_as_in_userdp(page, site, errors, state):
+def test_tables_charts_and_sentences_have_the_numbers_of_userdp(page, site, errors, state):
     page.goto(f"{site}#{state}")
     users, objective = STATES[state], "l1" if "l1" in state else "bound"
     eps = float(re.search(r"eps=([\d.]+)", state).group(1))
@@ -283,7 +283,7 @@ def choose(page, table):
 
 
 def expect_counts(page, counts, text):
-    """The counts that were read are shown, and described by this text."""
+    """Expect results for these counts, and this text on how they were read."""
     expect(page.locator(".given")).to_have_text(text)
     check_tables(page, ud.Contributions(counts, upper=65), 0.5, "bound")
 
@@ -483,7 +483,7 @@ BOUNDS = {"least": 0.001, "small": 0.01, "large": 250_000, "most": 1_000_000_000
 
 
 @pytest.mark.parametrize("upper", BOUNDS.values(), ids=BOUNDS)
-def test_labels_of_axes_fit_for_any_bound(page, site, upper):
+def test_labels_of_axes_fit_for_small_and_large_bounds(page, site, upper):
     """They are right of the name of the axis, which ends at about 11."""
     page.goto(f"{site}#upper={upper}")
     crowded = page.locator(".y-tick").evaluate_all(
@@ -569,10 +569,10 @@ def test_the_explorer_works_on_a_page_opened_without_a_server(page, errors):
 
 def test_small_instances_change_together_and_link_to_the_explorer(page, book):
     page.goto(f"{book}/book/figure-1.html#eps=0.3")
-    value = "(all) => all.map((control) => control.value)"
-    assert set(page.locator("clip-explorer #eps").evaluate_all(value)) == {"0.3"}
+    values = "(all) => all.map((control) => control.value)"
+    assert set(page.locator("clip-explorer #eps").evaluate_all(values)) == {"0.3"}
     sliders = page.locator("clip-explorer #slider")
     sliders.first.press("ArrowRight")
-    assert len(set(sliders.evaluate_all(value))) == 1
+    assert len(set(sliders.evaluate_all(values))) == 1
     link = page.locator(".more a").first.evaluate("(link) => link.href")
     assert link == f"{book}/book/explorer.html#eps={shown_eps(page):g}&geometric=6"

@@ -24,7 +24,7 @@ KINDS = {
 
 
 def characters():
-    """The characters that the fonts have according to the style sheet."""
+    """Yield the characters that the fonts have according to the style sheet."""
     for part in ", ".join(RANGES.findall(STYLES)).split(", "):
         first, _, last = part.removeprefix("U+").partition("-")
         yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
@@ -49,7 +49,7 @@ def test_the_fonts_have_every_character_of_a_page(name):
 
 
 def drawn_with(page, selector):
-    """The fonts with which the browser draws the text of an element."""
+    """Return the fonts with which the browser draws the text of an element."""
     line = page.context.new_cdp_session(page)
     line.send("DOM.enable")
     line.send("CSS.enable")
@@ -109,8 +109,8 @@ def test_a_line_has_about_seventy_characters(page, book, width):
 SHAPE = """[...document.querySelectorAll('article section > p')].map((node) => node.offsetHeight)"""
 
 
-def test_the_length_of_a_page_does_not_change_when_fonts_load(page, book):
-    """Words may move to another line, but the height of the page hardly changes."""
+def test_the_height_of_paragraphs_changes_by_at_most_two_percent_when_fonts_load(page, book):
+    """So the text below hardly moves, although words may move to another line."""
     page.goto(f"{book}/book/setup.html")
     page.wait_for_function(TYPESET)
     after = page.evaluate(SHAPE)

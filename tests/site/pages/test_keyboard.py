@@ -26,13 +26,13 @@ def test_focus_is_visible_on_every_button_of_the_header(page, book, theme, width
     look(page, width, theme)
     page.evaluate(ENTER)
     page.keyboard.press("Tab")
-    shown = {}
+    is_visible = {}
     while focused := page.evaluate(FOCUSED):
-        name, seen = focused
-        shown[name] = seen
+        name, visible = focused
+        is_visible[name] = visible
         page.keyboard.press("Tab")
-    assert {"Toggle primary sidebar", "Download this page"} <= {*shown}
-    assert [name for name, seen in shown.items() if not seen] == []
+    assert {"Toggle primary sidebar", "Download this page"} <= {*is_visible}
+    assert [name for name, visible in is_visible.items() if not visible] == []
 
 
 # Formulas that Tab reaches, and those that must be reached: by their position in the page.

@@ -117,7 +117,7 @@ EXPECTED_PAGES = {
 
 
 @pytest.mark.parametrize("words", EXPECTED_PAGES)
-def test_search_finds_the_page_first(page, book, words):
+def test_search_lists_the_expected_page_first(page, book, words):
     page.goto(f"{book}/search.html?q={words.replace(' ', '+')}")
     expect(page.locator(".search-summary, #search-summary")).to_contain_text("found")
     first = page.locator("#search-results li a").first.get_attribute("href")

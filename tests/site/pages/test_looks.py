@@ -50,7 +50,7 @@ LIGHTEN = """{
     seen.add(node.className);
   }
 }"""
-# Elements that are cut off, or that scroll but cannot be reached by keyboard. Text for screen
+# Elements that are cut off, or that scroll but cannot be reached with the keyboard. Text for screen
 # readers and for searches is hidden on purpose.
 HIDDEN = """[...document.querySelectorAll('.bd-article *, footer *')].filter((node) =>
     node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1 && node.checkVisibility() &&
@@ -203,7 +203,7 @@ def test_statements_that_are_wrong_as_printed_are_grey_and_all_others_coloured(p
     assert {*wrong.values()} == {True, False}
 
 
-def test_every_statement_titled_wrong_has_the_class_of_wrong_ones():
+def test_every_statement_titled_wrong_has_the_class_printed():
     """This class makes a statement grey, which the test above checks in the browser."""
     boxes = [box for name in CHAPTERS for box in parsed(name).select(".proof.admonition")]
     wrong = [box for box in boxes if "(wrong)" in box.select_one(".admonition-title, p").text]

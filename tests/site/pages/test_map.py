@@ -18,26 +18,26 @@ def parsed(name):
 
 @pytest.fixture(scope="module")
 def discs():
-    """What links to each statement on the map, by its address."""
+    """Return the links to statements on the map, by their addresses."""
     return {link["href"]: link for link in parsed("proofs.html").select(".statement-map a")}
 
 
 @pytest.fixture(scope="module")
 def boxes(discs):
-    """The boxes of statements and proofs on the pages that the map links to, in their order."""
+    """Return the boxes of statements and proofs on the pages that the map links to, in order."""
     files = dict.fromkeys(address.split("#")[0] for address in discs)
     return {file: parsed(file).select("div.proof.admonition") for file in files}
 
 
 def test_a_disc_has_the_number_and_the_verdict_of_its_statement(discs, boxes):
-    found = {}
+    numbers = {}
     for file, shown in boxes.items():
         for box in shown:
             if number := box.select_one(".caption-number"):
                 kind, _, place = number.text.strip().partition(" ")
-                found[f"{file}#{box['id']}"] = f"{KINDS.get(kind, kind)} {place}"
-    found = {address: number for address, number in found.items() if "#def-" not in address}
-    assert {address: link.select_one("text").text for address, link in discs.items()} == found
+                numbers[f"{file}#{box['id']}"] = f"{KINDS.get(kind, kind)} {place}"
+    numbers = {address: number for address, number in numbers.items() if "#def-" not in address}
+    assert {address: link.select_one("text").text for address, link in discs.items()} == numbers
     for address, link in discs.items():
         verdict = proofs.checked().get(address.split("#")[1], proofs.BY_HAND)[0]
         assert link.parent["class"] == [verdict.replace(" ", "-")]
@@ -73,14 +73,14 @@ def test_the_counts_of_the_legend_add_up(discs):
     assert sum(map(int, re.findall(r"\((\d+)\)", words))) == len(discs)
 
 
-@pytest.mark.parametrize("way", ["hover", "focus"])
-def test_a_disc_shows_its_title_and_its_arrows(page, book, way):
+@pytest.mark.parametrize("action", ["hover", "focus"])
+def test_a_disc_shows_its_title_and_its_arrows(page, book, action):
     page.goto(f"{book}/book/proofs.html")
     look(page, 1400, "light")
     disc = page.locator(".statement-map a[href$='#thm-main']")
     arrows = page.locator(".statement-map path:is(.leaves, .arrives):visible")
     assert arrows.count() == 0
-    if way == "hover":
+    if action == "hover":
         disc.locator("circle").hover()
     else:
         page.keyboard.press("Tab")  # from now on, focus is visible

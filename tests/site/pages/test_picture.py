@@ -50,9 +50,9 @@ def site(folder):
 
 # --- The numbers ----------------------------------------------------------------------------------
 
-COMPUTE_NUMBERS = """(problems) => problems.map(([samples, eps, width, share, slid, drawn]) => {
+COMPUTE_NUMBERS = """(problems) => problems.map(([samples, eps, width, share, shift, drawn]) => {
   const example = clip.example.collection("random", samples, [eps]);
-  const state = {example, eps, width, share, slid, drawn};
+  const state = {example, eps, width, share, shift, drawn};
   const { example: _, ...numbers } = clip.example.computeNumbers(state);
   return numbers;
 })"""
@@ -78,8 +78,8 @@ def problems():
                     {"place": p, "inside": i, "noise": z}
                     for (p, i), z in zip(draws, noise.tolist(), strict=True)
                 ]
-                share, slid = rng.choice([0.5, 0.2, 1]), rng.choice([0, 1, -1, 0.4])
-                yield ordered, eps, width, float(share), float(slid), examples
+                share, shift = rng.choice([0.5, 0.2, 1]), rng.choice([0, 1, -1, 0.4])
+                yield ordered, eps, width, float(share), float(shift), examples
 
 
 def clipping_of(users, width, share):
@@ -88,9 +88,9 @@ def clipping_of(users, width, share):
     return ud.Clipping(low, low + widths)
 
 
-def moved(samples, slid):
-    target = U if slid > 0 else 0
-    return [np.array(x) + abs(slid) * (target - np.array(x)) for x in samples]
+def moved(samples, shift):
+    target = U if shift > 0 else 0
+    return [np.array(x) + abs(shift) * (target - np.array(x)) for x in samples]
 
 
 def mean_of(samples, clipping=None):
@@ -112,10 +112,10 @@ def slopes(users, width, eps):
     return right, left
 
 
-def check_numbers(numbers, samples, eps, width, share, slid, drawn):
+def check_numbers(numbers, samples, eps, width, share, shift, drawn):
     users = ud.Contributions([len(x) for x in samples], upper=U)
     N, near = users.total, pytest.approx
-    shown = moved(samples, slid)
+    shown = moved(samples, shift)
     sums = np.array([x.sum() for x in shown])
     clipping = clipping_of(users, width, share)
     assert (numbers["rank"], numbers["best"]) == (ud.rank(eps), ud.threshold(users, eps))
@@ -142,7 +142,7 @@ def check_numbers(numbers, samples, eps, width, share, slid, drawn):
     zeros, tops = ([np.full(x.size, end) for x in shown] for end in (0.0, float(U)))
     assert numbers["raised"] == near(mean_of(zeros, clipping), abs=CLOSE)
     assert numbers["lowered"] == near(U - mean_of(tops, clipping), abs=CLOSE)
-    assert numbers["onThese"] == near(abs(mean_of(shown) - mean_of(shown, clipping)), abs=CLOSE)
+    assert numbers["biasOnData"] == near(abs(mean_of(shown) - mean_of(shown, clipping)), abs=CLOSE)
     for i, bar in enumerate(numbers["reach"]):
         ends = []
         for end in (0.0, float(U)):
@@ -198,16 +198,18 @@ def test_both_pictures_have_the_same_examples_and_the_same_first_releases(page, 
     three, many = page.evaluate("Object.values(clip.example.EXAMPLES).map(({samples}) => samples)")
     assert three == picture.SPEEDS
     assert many == [x.tolist() for x in picture.many_buses()]
-    five = "(() => { const next = clip.example.draws(); return Array.from({length: 5}, next) })()"
-    first = np.array([draw["noise"] for draw in page.evaluate(five)])
-    rng = np.random.default_rng(picture.RELEASES)
+    first_five = (
+        "(() => { const next = clip.example.draws(); return Array.from({length: 5}, next) })()"
+    )
+    first = np.array([draw["noise"] for draw in page.evaluate(first_five)])
+    rng = np.random.default_rng(picture.SEED)
     printed = [float(ud.laplace(picture.SUMS, picture.BUSES, 0.8, rng=rng)) for _ in range(5)]
     scale = ud.sensitivity(picture.BUSES) / 0.8
     assert picture.MEAN + scale * first == pytest.approx(printed)
 
 
 def test_noise_is_laplace_and_the_same_for_every_reader(page, site):
-    """After the first five: mean size 1, half below ln 2, both signs, and from a fixed seed."""
+    """After the first five: quantiles, mean absolute value and signs; and from a fixed seed."""
     page.goto(f"{site}/optimum.html")
     script = (
         "(() => {{ const next = clip.example.draws(); return Array.from({{length: {}}}, next) }})()"
@@ -217,8 +219,8 @@ def test_noise_is_laplace_and_the_same_for_every_reader(page, site):
     error = 1 / np.sqrt(noise.size)
     assert np.abs(noise).mean() == pytest.approx(1, abs=4 * error)
     for level in (0.25, 0.5, 0.9):
-        share = np.mean(np.abs(noise) < -np.log(1 - level))
-        assert share == pytest.approx(level, abs=4 * error)
+        below = np.mean(np.abs(noise) < -np.log(1 - level))
+        assert below == pytest.approx(level, abs=4 * error)
     assert np.mean(noise > 0) == pytest.approx(0.5, abs=4 * error)
     assert page.evaluate(script.format(20_005))[5:] == draws
 
@@ -298,10 +300,12 @@ def test_the_sentence_has_the_numbers_of_userdp_and_changes_with_the_budget(page
     )
 
 
-def test_at_width_zero_a_small_error_is_attributed_to_luck(page, site):
+def test_at_width_zero_the_note_calls_a_small_error_luck(page, site):
     page.goto(f"{site}/optimum.html#eps=0.5")
     assert ud.threshold(picture.BUSES, 0.5) == 0
-    expect(page.locator(".note")).to_contain_text("this is luck, because the guarantee is 32.5")
+    expect(page.locator(".note")).to_contain_text(
+        "this is luck, because the guaranteed error is 32.5"
+    )
     assert "always 32.5" in sentence(page)
 
 
@@ -394,7 +398,7 @@ def test_a_reader_guesses_the_width_with_the_mouse_and_then_sees_the_best(page, 
     )
 
 
-def test_the_multipliers_are_the_slopes(page, site):
+def test_the_sentence_states_the_slopes_beside_the_width(page, site):
     page.goto(f"{site}/kkt.html")
     solution = ud.optimal_solution(picture.BUSES, 0.8)
     assert sum(solution.lambda_users) == pytest.approx(1 / 0.8)
@@ -456,7 +460,7 @@ def test_touch_moves_the_width_and_the_page_still_scrolls(browser, site):
         width = float(page.locator("output[for=width]").text_content().removesuffix(" km/h"))
         assert 80 < width < 160
         small = page.locator("button, input").evaluate_all(
-            "(all) => all.filter((one) => one.getBoundingClientRect().height < 32).length"
+            "(all) => all.filter((control) => control.getBoundingClientRect().height < 32).length"
         )
         assert small == 0
 

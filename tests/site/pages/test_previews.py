@@ -15,7 +15,11 @@ KINDS = {
     "a source": ("figure-2", "bibliography.html#id3", "Kareem Amin"),
     "a function": ("figure-2", "reference.html#userdp.optimal_error", "Return the smallest worst"),
     "code of a function": ("reference", "worstcase.html#threshold", "def threshold("),
-    "a test": ("frontier", "#test_strategies_by_definition", "def test_strategies_by_definition("),
+    "a test": (
+        "frontier",
+        "#test_bias_and_sensitivity_of_strategies_agree_with_their_definitions",
+        "def test_bias_and_sensitivity_of_strategies_agree_with_their_definitions(",
+    ),
 }
 
 
@@ -40,7 +44,8 @@ def link(page, address):
     return page.locator(f'.bd-article a.reference[href$="{address}"]:visible').first
 
 
-def opened(page, target=None):
+def open_preview(page, target=None):
+    """Hover over a link, if given, and return the open preview."""
     if target:
         page.mouse.move(1, 1)
         target.hover()
@@ -53,7 +58,7 @@ def opened(page, target=None):
 def test_hovering_shows_the_target_of_a_link(page, book, errors, kind):
     name, address, words = KINDS[kind]
     visit(page, f"{book}/book/{name}.html")
-    box = opened(page, link(page, address))
+    box = open_preview(page, link(page, address))
     assert words in box.inner_text()
     assert "\\(" not in box.text_content()
     images = box.locator("img").evaluate_all("(all) => all.map((image) => image.naturalWidth)")
@@ -69,27 +74,27 @@ def test_hovering_shows_the_target_of_a_link(page, book, errors, kind):
 
 def test_a_preview_stays_open_under_the_mouse_and_closes_without_it(page, book):
     visit(page, f"{book}/book/figure-2.html")
-    opened(page, link(page, "akmv-exact.html#thm-akmv-exact")).hover()
+    open_preview(page, link(page, "akmv-exact.html#thm-akmv-exact")).hover()
     page.evaluate(DELAYED)
-    opened(page)
+    open_preview(page)
     page.mouse.move(1, 1)
     expect(page.locator("#preview")).to_be_hidden()
 
 
-def test_tab_opens_and_escape_closes(page, book):
+def test_focus_opens_a_preview_and_escape_closes_it(page, book):
     visit(page, f"{book}/book/figure-2.html")
     page.keyboard.press("Tab")
     focused = link(page, "akmv-exact.html#thm-akmv-exact")
     focused.focus()
-    box = opened(page)
+    box = open_preview(page)
     expect(focused).to_have_attribute("aria-describedby", "preview")
     page.mouse.move(100, 500)
     page.mouse.move(1, 1)
     page.evaluate(f"{DELAYED}.then(() => {DELAYED})")
-    assert opened(page).is_visible()
+    assert open_preview(page).is_visible()
     page.evaluate(AXE.read_text() + "; 0")
-    found = "axe.run('#preview').then(({violations}) => violations.map(({id}) => id))"
-    assert page.evaluate(found) == []
+    faults = "axe.run('#preview').then(({violations}) => violations.map(({id}) => id))"
+    assert page.evaluate(faults) == []
     page.keyboard.press("Escape")
     expect(box).to_be_hidden()
     assert focused.get_attribute("aria-describedby") is None
@@ -100,7 +105,7 @@ def test_other_links_have_no_preview_and_without_a_server_only_links_within_a_pa
 ):
     address = (BUILT / "book" / "figure-2.html").as_uri()
     visit(page, address)
-    opened(page, link(page, "#fig-2"))
+    open_preview(page, link(page, "#fig-2"))
     page.mouse.move(1, 1)
     link(page, "akmv-exact.html#thm-akmv-exact").hover()
     page.evaluate(DELAYED)

@@ -23,7 +23,7 @@ from pybtex.database import parse_string
 
 import userdp
 from tools.ext.contents import ledger
-from tools.ext.minutes import CORE_PATH, FIRST_READING, PATH, minutes
+from tools.ext.minutes import CORE_PATH, PATH, minutes
 
 TITLE = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
 BOTTOM = "(node) => node.getBoundingClientRect().bottom"
@@ -51,7 +51,7 @@ def test_each_page_has_its_own_description():
 
 @every_chapter
 def test_pages_say_how_to_cite_them(name):
-    """In a box and in tags for reference managers: the book by its title, a page as in the book."""
+    """In a box and in tags for reference managers: the book, or a page as a part of the book."""
     text = (BUILT / f"{name}.html").read_text("utf-8")
     (box,) = BeautifulSoup(text, "html.parser").select("details.cite-page")
     ((key, entry),) = parse_string(box.pre.text, "bibtex").entries.items()
@@ -124,31 +124,32 @@ def test_rows_of_the_ledger_can_be_filtered_and_opened_without_a_server(page, bo
 NUMBERED = [c["file"] for part in TOC["parts"] if part.get("numbered") for c in part["chapters"]]
 
 
-def read(name, proofs=True):
+def reading_time(name, proofs=True):
     page = BeautifulSoup((BUILT / f"book/{name}.html").read_text(), "html.parser")
     return minutes(str(page.article), proofs)
 
 
 def test_the_first_page_states_how_long_each_path_takes():
-    """The argument up to Figure 1, at a first reading; the path through the paper; two others."""
+    """The argument up to Figure 1, without proofs; the path through the paper; two others."""
     first_page = BeautifulSoup((BUILT / f"{TOC['root']}.html").read_text(), "html.parser")
     understand, use, read_before = (card.text for card in first_page.select(".sd-card"))
     assert "forty-five minutes" in understand
-    assert sum(read(name, proofs=False) for name in CORE_PATH) == pytest.approx(45, rel=0.05)
+    assert sum(reading_time(name, proofs=False) for name in CORE_PATH) == pytest.approx(
+        45, rel=0.05
+    )
     assert "two and a quarter hours" in understand
-    assert sum(read(name) for name in PATH) == pytest.approx(135, rel=0.1)
+    assert sum(reading_time(name) for name in PATH) == pytest.approx(135, rel=0.1)
     assert "twenty minutes" in use
-    assert read("decide") == pytest.approx(20, abs=3)
+    assert reading_time("decide") == pytest.approx(20, abs=3)
     assert "ten minutes" in read_before
-    assert read("errata") == pytest.approx(10, abs=3)
+    assert reading_time("errata") == pytest.approx(10, abs=3)
 
 
 def test_a_page_states_its_reading_time(page, book):
     page.goto(f"{book}/book/kkt.html")
-    complete, argument = (f"{read('kkt', proofs):.0f}" for proofs in (True, False))
-    words = f"About {complete} minutes; {argument} at a first reading."
+    complete, without = (f"{reading_time('kkt', proofs):.0f}" for proofs in (True, False))
+    words = f"About {complete} minutes; {without} without proofs, exercises and sections marked *."
     expect(page.locator("p.minutes")).to_have_text(words)
-    expect(page.locator("p.minutes abbr")).to_have_attribute("title", FIRST_READING)
 
 
 OTHER_OPENINGS = {"book/explorer", "book/decide"}
