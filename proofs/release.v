@@ -181,3 +181,26 @@ have [|mech priv] := whole eps'; last split=> // Lk; last have [] // := whole (e
 apply: (density_private HI) => x x' t xr xr' xx.
 by have [_] := threshold_ratio is_exp U0 Npos k t e0 xr xr' xx; apply.
 Qed.
+
+(* begin prop-akmv-private-sensitivity *)
+(* What the noise of the mean covers: the sensitivity of the mean of sums capped at T, equation (15). *)
+Theorem capped_mean_sensitivity (R : realFieldType) L (m : 'I_L -> nat) (U T : R) :
+  0 <= U -> (0 < \sum_l m l)%N -> 0 <= T <= V m U -> is_sensitivity U (capped_mean (m := m) T) (T / N R m).
+(* end prop-akmv-private-sensitivity *)
+Proof.
+move=> U0 Npos /andP [T0 TV]; have [l0 l0E] := first_count Npos.
+split; last by move=> x y xr yr; exact: capped_moves.
+pose x (u : R) : dataset R m := fun l _ => if l == l0 then u else 0.
+have xr u : 0 <= u <= U -> in_range U (x u) by move=> uU l j; rewrite /x; case: eqP => // _; rewrite lexx U0.
+have sumsE u l : sums (x u) l = if l == l0 then u * (m l)%:R else 0.
+  by rewrite /sums /x sumr_const card_ord; case: eqP => _; rewrite ?mul0rn ?mulr_natr.
+have capped u : capped_mean T (x u) = Num.min (u * (m l0)%:R) T / N R m.
+  rewrite /capped_mean (bigD1 l0) //= big1 => [|l ll0]; last by rewrite sumsE (negbTE ll0) min_l.
+  by rewrite sumsE eqxx addr0.
+exists (x U), (x 0); split.
+- by apply: xr; rewrite U0 lexx.
+- by apply: xr; rewrite U0 lexx.
+- by exists l0 => l /negbTE ll0 j; rewrite /x ll0.
+rewrite !capped mul0r (min_l T0) mul0r subr0 min_r; last by rewrite l0E.
+by rewrite ger0_norm // divr_ge0 ?ler0n.
+Qed.

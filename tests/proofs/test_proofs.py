@@ -141,6 +141,23 @@ SPOILT = {
     "a rarer overflow": ("fits", "v <= 1 / exp «64→65»%:R."),
     "a mean twice as far": ("unbiased", "if y < p then p - «b→2 * b» else"),
     "half of the staircase's budget, for events": ("reals/events", "<= («h ^+ 2→h»)%:E * chance"),
+    "half of the threshold's budget, for events": (
+        "reals/events",
+        "private («eps'→eps' / 2» + eps'')\n    &",
+    ),
+    "half of AKMV's noise, for events": (
+        "reals/events",
+        "(t / («eps''→(2 * eps'')» * N R m)) (capped_mean t x)).\n(* 1",
+    ),
+    "half of what a capped sum can move": (
+        "release",
+        "is_sensitivity U (capped_mean (m := m) T) (T / «N R m→(2 * N R m)»).\n",
+    ),
+    "half of what a user spends, for events": (
+        "reals/events",
+        "[/\\ (chances x A <= (expR «spent→(spent / 2)»)%:E",
+    ),
+    "a mean drawn for another threshold": ("reals/pairs", "chance (e «t→(t + 1)%R») [set y |"),
     "half of the noise, for events": ("reals/laplace", "g D -> private («D→(D / 2)» / eps)"),
     "half of the grid's sums in a double": (
         "grid_sum",
