@@ -61,7 +61,7 @@ class Source:
         self.imported = []  # of these files
         self.scope = []  # names with their kind, and how many sections are open
         self.sections, self.hypotheses = [], [[]]
-        self.label = self.stated = None
+        self.line, self.label, self.stated = 1, None, None
         self.in_proof, self.in_head = False, True
         text = path.read_bytes().decode("utf-8")  # with each carriage return
         for start, _, sentence in self.split(text):
@@ -155,7 +155,9 @@ class Source:
             folder, names = re.split(" Require(?: Import)? ", words.removeprefix("From UserDP"))
             self.imported += [f"{folder}.{name}".lstrip(".") for name in names.split()]
         used = re.findall(r"[\w']+", "" if words in self.listed else words)
-        if used[:1] != ["Ltac"] and used.count("with") > used.count("match"):
+        # Coq ends a number, or a notation, before it: 0with.
+        ends = [word for word in used if re.search("(?<![A-Za-z]_)with$", word)]
+        if used[:1] != ["Ltac"] and len(ends) > used.count("match"):
             self.refuse("what follows 'with' would not be read", words)
         self.in_head &= bool(imports) or words in self.listed
         if words in self.listed:
@@ -193,10 +195,12 @@ class Source:
         for names, kind in (group.groups() for group in parsed):
             if not hypotheses and not self.is_data(kind):
                 self.refuse("a variable must be data; assume by a Hypothesis", words)
+            elif not hypotheses and self.may_be_empty(kind):
+                self.refuse("a hypothesis could say that this variable has no values", words)
             for name in names.split():
                 self.hypotheses[-1] += [name] * hypotheses
                 self.local_names[name] = self.line
-                use = "assumed" if hypotheses else "sort" if kind in SORTS else "data"
+                use = "assumed" if hypotheses else kind if kind in SORTS else "data"
                 self.scope.append((name, use, len(self.sections)))
 
     def is_data(self, kind):
@@ -204,11 +208,11 @@ class Source:
         if kind in SORTS or "#" in kind:
             return kind in SORTS
         uses = {name: use for name, use, _ in self.scope if not re.search("_case$|^plan$", name)}
-        if any(uses.get(name, "data") not in ("sort", "data") for name in re.findall(NAME, kind)):
+        if any(uses.get(x, "data") not in (*SORTS, "data") for x in re.findall(NAME, kind)):
             return False
         sorts, data = (
-            "|".join([name for name in uses if uses[name] == use] or "#")
-            for use in ("sort", "data")
+            "|".join([name for name in uses if uses[name] in use] or "#")
+            for use in (SORTS, ("data",))
         )
         kind = DATA.sub("#", kind.removeprefix("forall l, "))
         kind = re.sub(rf"'I_(?:\((?:{data}) l\)|(?:{data})\b)|\bdataset R (?:{data})\b", "#", kind)
@@ -219,10 +223,20 @@ class Source:
             )
         return kind == "#"
 
+    def may_be_empty(self, kind):
+        """Return whether hypotheses may say that a type has no members."""
+        places = [i for i, (_, use, _) in enumerate(self.scope) if use == "assumed"]
+        before = self.scope[: max(places, default=0)]
+        sorts = {name for name, use, _ in before if use in ("finType", "eqType", "Type")}
+        value = re.sub(r"\b(?:pred|option|seq) \S+|\{set .*?\}", "", kind.rpartition("-> ")[2])
+        return bool((places and "'I_" in value) or sorts & {*re.findall(NAME, value)})
+
     def state(self, word, name, words):
         """Read a theorem, a lemma, or what is local to a section: stated, or defined by ':='."""
         self.stated = f"perhaps {name}" if word == "Let" and ":=" in words else name
         self.name(name, local=word == "Let")
+        if self.label and "'" in name:
+            self.refuse("the book does not find a theorem with a prime in its name", words)
         if self.label and word == "Theorem":
             self.theorems[name] = [x for section in self.hypotheses for x in section]
 
@@ -255,7 +269,8 @@ def refuse_second_names(sources):
     """Refuse a definition of a name that another file defines, or states, between marks."""
     for source in sources:
         for other in sources:
-            local = {name for name in other.local_names if len(name) > 1}
+            near = source is other or source.module in other.imported
+            local = {name for name in other.local_names if near or len(name) > 1}
             known = {*source.theorems, *source.definitions, *source.parts}
             names = local if other is source else other.global_names.keys() | local
             for name in sorted(known & names):
@@ -264,11 +279,23 @@ def refuse_second_names(sources):
                     other.refuse(f"{source.file} defines this name between marks", name, line)
 
 
-def refuse_unread_files(sources):
-    """Refuse an import of a file that is not read here, but compiled all the same."""
-    for source in sources:
-        for name in {*source.imported} - {other.module for other in sources}:
-            source.refuse("this file is imported, but not read", name)
+def refuse_files(sources):
+    """Refuse files whose names Coq prints alike, and imports that are not read or of instances."""
+    stems = [source.module.rpartition(".")[2] for source in sources]
+    for source, stem in zip(sources, stems, strict=True):
+        if source.file not in (f"{stem}.v", f"reals/{stem}.v"):
+            source.refuse("files stand in proofs/ or reals/, in no other folder")
+        if stem != "instances" and stems.count(stem) > 1:
+            source.refuse("another file has this name, and Coq prints their names alike")
+        if stem != "instances" and stem.endswith("instances"):
+            source.refuse("only instances.v may have such a name")
+        if stem == "instances" and (source.theorems or source.definitions):
+            source.refuse("nothing stands between marks in instances.v")
+        for name in source.imported:
+            if name.endswith("instances"):
+                source.refuse("instances are not imported", name)
+            elif name not in [other.module for other in sources]:
+                source.refuse("this file is imported, but not read", name)
 
 
 def refuse_without_instance(sources):
@@ -278,19 +305,24 @@ def refuse_without_instance(sources):
         bodies = next(x.bodies for x in sources if x.file == f"{folder}instances.v")
         for name in [name for name, assumed in source.theorems.items() if assumed]:
             start = f"Definition {name} := @{source.module}.{name} "
-            given = f"{bodies.get(name, '')} ".removeprefix(start)
-            for _ in range(given.count("(")):
-                given = re.sub(r"\([^()]*\)", "", given)
+            given = " ".join(given_to(bodies.get(name, "")))
             given = given.replace("%:R", "")  # a colon else says what type to show instead
             if not bodies.get(name, "").startswith(start) or re.search(r"[^\w'.@% ]", given):
                 source.refuse(f"{folder}instances.v lacks '{start}...' with its arguments")
+
+
+def given_to(instance):
+    """Return the arguments to which an instance applies its theorem; those in parentheses as _."""
+    for _ in range(instance.count("(")):
+        instance = re.sub(r"\([^()]*\)", " _ ", instance)
+    return instance.split()[4:]  # after: Definition name := @theorem
 
 
 def sources(out, tier):
     """Check all files, and write the theorems, definitions and fields between marks of a tier."""
     listed = (HERE / "listed.txt").read_text("utf-8").splitlines()
     files = [Source(path, listed) for path in sorted(HERE.rglob("*.v"))]
-    refuse_unread_files(files)
+    refuse_files(files)
     refuse_second_names([file for file in files if not file.file.endswith("instances.v")])
     refuse_without_instance(files)
     if refusals := [line for file in files for line in file.refusals]:
@@ -325,6 +357,8 @@ def mentions(out, tier):
         for other in sorted({*constant.findall(name + words)} - known)
         if CHECKS.get(name) != other
     ]
+    far = rf"(?<![\w'])(?:UserDP\.[\w.']+|(?:\w+\.)+(?:{ours})\.[\w']+)"
+    wrong += [f"{name} is printed with its folder" for name in sorted({*re.findall(far, text)})]
     wrong += names_of_the_library(out, tier, located)
     if wrong or not blocks or not located:
         sys.exit("\n".join(wrong) or "Coq has not printed all that it was asked for")
@@ -334,9 +368,12 @@ def mentions(out, tier):
 def names_of_the_library(out, tier, located):
     """Return what is wrong with names between marks that `Locate` finds in the library, too."""
     listed = (HERE / "listed.txt").read_text("utf-8").splitlines()
-    own = [x.rpartition(".") for name in WRITTEN[1:] for x in read(out, tier, name).splitlines()]
+    own, defined = (
+        [x.rpartition(".") for t in {"", tier} for w in words for x in read(out, t, w).splitlines()]
+        for words in (WRITTEN[1:], ["definitions"])
+    )
     unlisted = {x for m, _, x in own if f"{m.replace('.', '/')}.v: {x} again" not in listed}
-    defined = {x.rpartition(".")[2] for x in read(out, tier, "definitions").splitlines()}
+    defined = {x for *_, x in defined}
     wrong = []
     found = re.findall(r"^(\w+) (?!UserDP\.)(\S+)$(\n +\(shorter)?", located, re.MULTILINE)
     for kind, name, far in found:
@@ -346,23 +383,31 @@ def names_of_the_library(out, tier, located):
     return wrong
 
 
-def arguments(text, constant):
-    """Return the names of the arguments of a constant, of which `About` has printed all."""
+def printed(text, constant):
+    """Return what `About` has printed of a constant."""
     blocks = re.findall(r"((?:.*\n)*?)Expands to: Constant UserDP\.(\S+)\n", text)
     block = next((block for block, name in blocks if name == constant), None)
     if block is None:
         sys.exit(f"Coq has not printed what {constant} is")
+    return block
+
+
+def arguments(text, constant):
+    """Return the names of the arguments of a constant, of which `About` has printed all."""
+    block = printed(text, constant)
     found = re.search(r"^Arguments \S+((?:.|\n)*?)\n\S", block, re.MULTILINE)
     return re.findall(r"[\w']+", re.sub(r"%\w+", "", found[1])) if found else []
 
 
 def instances(out, tier):
-    """Refuse an instance that does not have all arguments after the hypotheses of its theorem."""
+    """Refuse an instance of no users, or with an argument after its theorem's last hypothesis."""
     text = read(out, tier, "applied")
+    bodies = Source(HERE / tier / "instances.v", []).bodies
     wrong = []
     for theorem, *assumed in map(str.split, read(out, tier, "statements").splitlines()):
         if assumed:
-            instance = f"{tier.replace('/', '.')}instances.{theorem.rpartition('.')[2]}"
+            last = theorem.rpartition(".")[2]
+            instance = f"{tier.replace('/', '.')}instances.{last}"
             names, left = arguments(text, theorem), arguments(text, instance)
             if not set(names) & set(assumed):
                 wrong.append(f"Coq shows no hypothesis of {theorem} among its arguments")
@@ -373,6 +418,11 @@ def instances(out, tier):
                 wrong.append(
                     f"{instance} leaves {left} open, not {rest}: prove the hypotheses there"
                 )
+            users = re.findall(r"\bordinal (\w+)", printed(text, theorem))
+            asked = dict.fromkeys(users, "3") | {"m": "m"}
+            for argument, given in zip(names, given_to(bodies.get(last, "")), strict=False):
+                if asked.get(argument, given) != given:
+                    wrong.append(f"{instance} gives {given} for {argument}, not {asked[argument]}")
     if wrong:
         sys.exit("\n".join(wrong))
 

@@ -90,72 +90,178 @@ def flights() -> list[int]:
     return sorted(pd.read_csv(DATA / "aircraft-averages.csv").flights.tolist())
 
 
-DRAWN: list[list[Any]] = []
-# The collections that an expression on a page denotes, if it is not a literal; none if the page
-# draws them at random, as this script does.
-NAMED: dict[str, Callable[[], list[list[Any]]]] = {
-    "aircraft: by_aircraft['size'].to_numpy()": lambda: [[flights()]],
-    "at-scale: counts": lambda: [[[10**6] + [10**4] * 1000]],
-    "average: aircraft.flights.to_numpy()": lambda: [[flights()]],
-    "average: np.ones(users.total, dtype=int)": lambda: [[[1] * 448], [[1] * 110]],
-    "centre: counts": lambda: [[geometric(6)]],
-    "centre: rng.integers(1, 6, size=rng.integers(1, 6))": lambda: DRAWN,
-    "centre: rng.integers(1, 7, size=rng.integers(1, 6))": lambda: DRAWN,
-    "decide: n_readings": lambda: DRAWN,
-    "decide: n_trips": lambda: DRAWN,
-    "errata: counts": lambda: [[[2]], [[2, 1]]],
-    "experiments: 101, most": lambda: [[101, 10], [101, 100]],
-    "experiments: nine_counts": lambda: [[[16, 12, 10, 8, 6, 4, 3, 2, 1]]],
-    "federated: m": lambda: DRAWN,
-    "federated: m[own]": lambda: DRAWN,
-    "felt-error: counts": lambda: [[[7]], [[6, 2, 1]], [[5, 5, 1]], [[4] * 8]],
-    "figure-3: 101, m": lambda: [[101, m] for m in (1, 2, 5, 10, 100)],
-    "frontier: users.counts": lambda: [[geometric(6)]],
-    "index: counts": lambda: [[[40] * 5 + [10] * 50 + [2] * 500]],
-    "kkt: counts[rng.integers(3)]": lambda: DRAWN,
-    "lemma: counts": lambda: DRAWN,
-    "libraries: np.bincount(aircraft)": lambda: [[flights()]],
-    "libraries: np.ones(collection.total, dtype=int)": lambda: [[[1] * 448], [[1] * 110]],
-    "libraries: rng.integers(1, 20, size=6)": lambda: DRAWN,
-    "lower-bound: [1] * n": lambda: [[[1] * n] for n in (1, 2, 3, 4, 6, 8)],
-    "optimum: counts": lambda: [[[2]], [[2, 1]]],
-    "optimum: rng.integers(1, 5, size=rng.integers(1, 5))": lambda: DRAWN,
-    "picture: [len(samples) for samples in SPEEDS]": lambda: [[[4, 2, 1]]],
-    "projection: [m] * n + [1] * free": lambda: [
-        [[1]],
-        [[1] * 4],
-        [[1] * 8],
-        [[100] + [1] * 900],
-        [[10] + [1] * 100],
-    ],
-    "projection: pd.read_csv('data/aircraft-averages.csv').flights.to_numpy()": lambda: [
-        [flights()]
-    ],
-    "projection: proof.users.counts": lambda: DRAWN,  # those of the lower bounds
-    "projection: rng.integers(1, 9, size=3)": lambda: DRAWN,
-    "robustness: [*m]": lambda: [
-        [[1] * 127],
-        [[64] * 127],
-        [[*range(1, 128)]],
-        [[8] * 64 + [1] * 63],
-    ],
-    "robustness: m": lambda: [[[4] * 127], [[max(1, 64 // n) for n in range(1, 128)]]],
-    "setup: [len(samples) for samples in speeds]": lambda: [[[4, 2, 1]]],
-    "variance: counts": lambda: [[[2, 1]], [[1, 1, 1]], [[2, 2, 1]], [[3, 1, 1]]],
-    "vectors: counts": lambda: [[[*range(5, 25)] + [1] * 300]],
-    "vectors: counts_of": lambda: [[geometric(6)], [extreme(101, 10)]],
-    "vectors: rng.integers(1, 9, size=n)": lambda: DRAWN,
+def of_floors(name: str) -> list[int]:
+    """Return the counts of the users whose lower bounds are stored under a name."""
+    first = (DATA / "floors" / f"{name}.jsonl").read_text(encoding="utf-8").partition("\n")[0]
+    return in_full(json.loads(first)["counts"])
+
+
+def in_full(histogram: list[str]) -> list[int]:
+    """Return counts that are stored each once, with the number of its users."""
+    rows = [[int(number) for number in row.split()] for row in histogram]
+    return [count for count, n_users in rows for _ in range(n_users)]
+
+
+DRAWN: tuple[str, Callable[[], list[list[Any]]]] = ("", list)
+# What an expression on a page denotes, if it is not a literal: the lines of the page that say so,
+# which must still be there, and the arguments of the function that makes the collections. There are
+# none if the page draws the collections at random, as this script does, or the users in them.
+NAMED: dict[str, tuple[str, Callable[[], list[list[Any]]]]] = {
+    "aircraft: by_aircraft['size'].to_numpy()": (
+        'by_aircraft = flights.groupby("tailnum").speed.agg(["size", "sum"])',
+        lambda: [[flights()]],
+    ),
+    "at-scale: counts": (
+        """N, L, largest, others = 10**12, 10**8, 10**6, 10**4
+        counts = [largest, *[others] * 1000]""",
+        lambda: [[[10**6] + [10**4] * 1000]],
+    ),
+    "average: aircraft.flights.to_numpy()": (
+        'aircraft = pd.read_csv("data/aircraft-averages.csv")',
+        lambda: [[flights()]],
+    ),
+    "average: np.ones(users.total, dtype=int)": (
+        """"geometric": (ud.geometric_collection(M=6, upper=U), ud.uniform_sums),
+        "extreme": (ud.extreme_collection(101, max_count=10, upper=U), ud.gaussian_sums),""",
+        lambda: [[[1] * 448], [[1] * 110]],
+    ),
+    "centre: counts": (
+        "counts = ud.geometric_collection(M=6, upper=1).counts",
+        lambda: [[geometric(6)]],
+    ),
+    "centre: rng.integers(1, 6, size=rng.integers(1, 6))": DRAWN,
+    "centre: rng.integers(1, 7, size=rng.integers(1, 6))": DRAWN,
+    "decide: n_readings": DRAWN,
+    "decide: n_trips": DRAWN,
+    "errata: counts": (
+        "for counts, eps in (([2], 1), ([2, 1], 2)):",
+        lambda: [[[2]], [[2, 1]]],
+    ),
+    "experiments: 101, most": ("for most in (10, 100):", lambda: [[101, 10], [101, 100]]),
+    "experiments: nine_counts": (
+        "nine_counts = np.array([16, 12, 10, 8, 6, 4, 3, 2, 1])",
+        lambda: [[[16, 12, 10, 8, 6, 4, 3, 2, 1]]],
+    ),
+    "federated: m": DRAWN,  # the argument of a function, which is given a part of the aircraft
+    "federated: m[own]": DRAWN,  # such a part
+    "felt-error: counts": (
+        "for counts, eps in [([7], 2), ([6, 2, 1], 2), ([5, 5, 1], 1), ([4] * 8, quarter)]:",
+        lambda: [[[7]], [[6, 2, 1]], [[5, 5, 1]], [[4] * 8]],
+    ),
+    "figure-3: 101, m": (
+        "for m in (1, 2, 5, 10, 100):",
+        lambda: [[101, m] for m in (1, 2, 5, 10, 100)],
+    ),
+    "frontier: users.counts": (
+        """users, eps = ud.geometric_collection(M=6, upper=65), 0.5
+        extreme = ud.extreme_collection(n_users=101, max_count=10, upper=65)
+        for collection in (users, extreme):""",
+        lambda: [[geometric(6)], [extreme(101, 10)]],
+    ),
+    "index: counts": (
+        "counts = np.repeat([40, 10, 2], [5, 50, 500])",
+        lambda: [[[40] * 5 + [10] * 50 + [2] * 500]],
+    ),
+    "kkt: counts[rng.integers(3)]": DRAWN,
+    "lemma: counts": DRAWN,
+    "libraries: np.bincount(aircraft)": (
+        "aircraft, _ = pd.factorize(flights.tailnum)",
+        lambda: [[flights()]],
+    ),
+    "libraries: np.ones(collection.total, dtype=int)": (
+        """users = ud.geometric_collection(M=6, upper=U)
+        ("geometric", users, ud.uniform_sums),
+        ("extreme", ud.extreme_collection(101, 10, U), ud.gaussian_sums),""",
+        lambda: [[[1] * 448], [[1] * 110]],
+    ),
+    "libraries: rng.integers(1, 20, size=6)": DRAWN,
+    "lower-bound: [1] * n": (
+        "for n, cells in {1: 24, 2: 12, 3: 8, 4: 8, 6: 6, 8: 5}.items():",
+        lambda: [[[1] * n] for n in (1, 2, 3, 4, 6, 8)],
+    ),
+    "optimum: counts": (
+        "for counts, eps, wrong, right in (([2], 1, 4, 2), ([2, 1], 2, 6, 3)):",
+        lambda: [[[2]], [[2, 1]]],
+    ),
+    "optimum: rng.integers(1, 5, size=rng.integers(1, 5))": DRAWN,
+    "picture: [len(samples) for samples in SPEEDS]": (
+        "SPEEDS = [[31.0, 28.5, 40.0, 33.5], [52.0, 47.0], [18.0]]",
+        lambda: [[[4, 2, 1]]],
+    ),
+    "projection: [m] * n + [1] * free": (
+        "for n, m, free in ((1, 1, 0), (4, 1, 0), (8, 1, 0), (1, 100, 900), (1, 10, 100)):",
+        lambda: [
+            [[1]],
+            [[1] * 4],
+            [[1] * 8],
+            [[100] + [1] * 900],
+            [[10] + [1] * 100],
+        ],
+    ),
+    "projection: pd.read_csv('data/aircraft-averages.csv').flights.to_numpy()": (
+        "",  # the expression says so itself
+        lambda: [[flights()]],
+    ),
+    "projection: proof.users.counts": (
+        """"eight-equal": "eight equal users",
+        "geometric": "paper: geometric",
+        "extreme": "paper: extreme",
+        "two-levels": "two with 5, nine with 2",
+        "one-heavy": "one with 100, 900 with 1",
+        "zipf": "Zipf, 200 users",
+        }""",
+        lambda: [
+            [of_floors(name)]
+            for name in ("eight-equal", "geometric", "extreme", "two-levels", "one-heavy", "zipf")
+        ],
+    ),
+    "projection: rng.integers(1, 9, size=3)": DRAWN,
+    "robustness: [*m]": (
+        """tries = {"all-1": [1] * 127, "all-64": [64] * 127}
+        tries |= {f"heavy-{n}": [64] * n + [1] * (127 - n) for n in (3, 4, 5, 8, 32)}""",
+        lambda: [
+            [[1] * 127],
+            [[64] * 127],
+            *[[[64] * n + [1] * (127 - n)] for n in (3, 4, 5, 8, 32)],
+        ],
+    ),
+    "robustness: m": (  # and two that it draws
+        'counts = {"equal": np.full(127, 4), "Zipf": np.maximum(1, 64 // np.arange(1, 128))}',
+        lambda: [[[4] * 127], [[max(1, 64 // n) for n in range(1, 128)]]],
+    ),
+    "setup: [len(samples) for samples in speeds]": (
+        "speeds = [[31.0, 28.5, 40.0, 33.5], [52.0, 47.0], [18.0]]",
+        lambda: [[[4, 2, 1]]],
+    ),
+    "variance: counts": (
+        "for counts in ([2, 1], [1, 1, 1], [2, 2, 1], [3, 1, 1]):",
+        lambda: [[[2, 1]], [[1, 1, 1]], [[2, 2, 1]], [[3, 1, 1]]],
+    ),
+    "vectors: counts": (
+        "counts = np.r_[np.arange(5, 25), np.ones(300, dtype=int)]",
+        lambda: [[[*range(5, 25)] + [1] * 300]],
+    ),
+    "vectors: counts_of": (
+        """collections = {"geometric": ud.geometric_collection(M=6, upper=1).counts}
+        collections |= {"extreme": ud.extreme_collection(101, 10, 1).counts}""",
+        lambda: [[geometric(6)], [extreme(101, 10)]],
+    ),
+    "vectors: rng.integers(1, 9, size=n)": DRAWN,
 }
 
 
-def calls(folder: Path) -> Iterator[tuple[str, str, list[ast.expr]]]:
+def cells(path: Path) -> list[str]:
+    """Return the code of a page, cell by cell."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return [text]
+    return ["".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "code"]
+
+
+def calls(folder: Path) -> Iterator[tuple[Path, str, list[ast.expr]]]:
     """Find where pages make collections: the page, the maker, and its arguments before U."""
     for path in sorted([*folder.glob("*.ipynb"), *folder.glob("*.py")]):
-        sources = [path.read_text(encoding="utf-8")]
-        if path.suffix == ".ipynb":
-            cells = json.loads(sources[0])["cells"]
-            sources = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
-        for source in sources:
+        for source in cells(path):
             if not any(maker in source for maker in MAKERS):
                 continue
             for node in ast.walk(ast.parse(source)):
@@ -169,36 +275,41 @@ def calls(folder: Path) -> Iterator[tuple[str, str, list[ast.expr]]]:
                             by_name[name] if name in by_name else by_position[i]
                             for i, name in names
                         ]
-                        yield path.stem, maker, arguments
+                        yield path, maker, arguments
 
 
 @cache
 def page_collections(folder: Path = BOOK) -> list[Collection]:
     """Return the collections on the book's pages, each once, the buses first."""
     collections = [Collection.of("Contributions", [4, 2, 1])]
-    for page, maker, arguments in calls(folder):
-        for literal in literals(page, arguments):
+    for path, maker, arguments in calls(folder):
+        for literal in literals(path, arguments):
             collection = Collection.of(maker, *literal)
             if collection not in collections:
                 collections.append(collection)
     return collections
 
 
-def literals(page: str, arguments: list[ast.expr]) -> list[list[Any]]:
+def literals(path: Path, arguments: list[ast.expr]) -> list[list[Any]]:
     """Return the values of arguments that are literals, or look them up in `NAMED`."""
     builtins = {"__builtins__": {"max": max, "range": range, "round": round}}
     try:  # `eval` only runs code of the book's own pages
         return [[eval(ast.unparse(argument), builtins) for argument in arguments]]
     except NameError:
-        name = key(page, arguments)
+        name = key(path, arguments)
     if name not in NAMED:
         raise ValueError(f"NAMED in tools/bridge.py must have an entry for {name!r}.")
-    return NAMED[name]()
+    lines, values = NAMED[name]
+    on_page = [line.strip() for cell in cells(path) for line in cell.splitlines()]
+    for line in lines.splitlines():
+        if not any(text.partition("  #")[0] == line.strip() for text in on_page):
+            raise ValueError(f"NAMED in tools/bridge.py: {name!r} was '{line.strip()}'.")
+    return values()
 
 
-def key(page: str, arguments: list[ast.expr]) -> str:
+def key(path: Path, arguments: list[ast.expr]) -> str:
     """Return the key in `NAMED` of arguments on a page."""
-    return f"{page}: {', '.join(map(ast.unparse, arguments))}"
+    return f"{path.stem}: {', '.join(map(ast.unparse, arguments))}"
 
 
 @dataclass(frozen=True)
@@ -573,7 +684,6 @@ class Certificate:
     def of(cls, line: str) -> Certificate:
         """Assign the users to blocks, and each block of a dataset to its level."""
         raw, floor = json.loads(line), beyond.FloorCertificate.from_json(line)
-        histogram = [[int(number) for number in entry.split()] for entry in raw["counts"]]
         blocks: list[int] = []
         groups: list[int] = []
         for g, group in enumerate(floor.groups):
@@ -594,7 +704,7 @@ class Certificate:
         ]
         [bound] = exact([floor.bound])
         return cls(
-            counts=[count for count, n_users in histogram for _ in range(n_users)],
+            counts=in_full(raw["counts"]),
             upper=Fraction(raw["upper"]),
             eps=Fraction(raw["eps"]),
             bound=bound,

@@ -1,5 +1,5 @@
-(* Staircase noise, AKMV and the one with protected counts, for the reals: private in
-   every measurable event. *)
+(* For the reals: staircase noise, AKMV and the release with protected counts are private in every
+   measurable event. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
 From mathcomp.analysis Require Import signed reals ereal topology normedtype derive realfun sequences exp.

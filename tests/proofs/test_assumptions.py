@@ -42,6 +42,15 @@ Proof. by []. Qed.
 Theorem hidden : @other 5 True.
 (* end slip *)
 Proof. by left. Qed.
+(* begin slip *)
+Theorem reversed (R : numDomainType) (x y : R^d) : (x <= y -> (y : R) <= (x : R))%O.
+(* end slip *)
+Proof. by []. Qed.
+"""
+NO_STATEMENT = """(* begin slip *)
+Theorem slip : {few : nat -> Prop | forall n, few n}.
+(* end slip *)
+Proof. by exists (fun _ => True). Qed.
 """
 MISNAMED = """Definition private_ok (P : Prop) := True.
 (* begin slip *)
@@ -66,8 +75,13 @@ SLIPS = {
             "\n+few_numbers.slip\n+: not (@eq nat (S (S (S (S O)))) (S (S (S (S (S O))))))\n",
             "\n+hidden\n+     : other True\n",
             "\n+few_numbers.hidden\n+: @few_numbers.other (S (S (S (S (S O))))) True\n",
+            "\n+Order.DualPOrder.dual_porderType\n",
             "\nclosed.all.txt does not say what is defined and proved now.",
         ],
+    ),
+    "with data that others could hide in": (
+        NO_STATEMENT,
+        ['"few_numbers.slip" has type "{few', 'is a subtype of "Prop"'],
     ),
     "with names that mean something else": (
         MISNAMED,
@@ -180,13 +194,41 @@ def test_a_definition_with_the_end_mark_of_the_output_does_not_hide_later_names(
     assert "mentions levels.unmarked, which is not defined" in run.stderr
 
 
-def test_a_listed_name_is_listed_for_one_file(built, tmp_path):
+@pytest.mark.parametrize("name", ["UserDP.Permutation.levels", "reals.sums.is_sum"])
+def test_no_name_that_is_printed_in_full_goes_unread(name, built, tmp_path):
+    """Two files have such a name, so it may not be the one between marks."""
     copied(built, tmp_path)
-    definitions = tmp_path / "built" / "definitions"
-    definitions.write_text(definitions.read_text("utf-8") + "few_numbers.count\n", "utf-8")
+    mentioned = tmp_path / "built" / "mentioned.txt"
+    mentioned.write_text(f"within.slip\n     : {name}\n" + mentioned.read_text("utf-8"), "utf-8")
     command = [sys.executable, PROOFS / "scan.py", "mentions", tmp_path / "built"]
     run = subprocess.run(command, capture_output=True, text=True)
-    assert "mathcomp.ssreflect.seq.count is a name of the library" in run.stderr
+    assert f"{name} is printed with its folder" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("tier", "library", "name"),
+    [("", "ssreflect.seq", "count"), ("reals/", "analysis.lebesgue_integral", "integral")],
+)
+def test_a_listed_name_is_listed_for_one_file(tier, library, name, built, tmp_path):
+    """Names of the first tier must not be those of the libraries for the reals, either."""
+    copied(built, tmp_path)
+    definitions = tmp_path / "built" / "definitions"
+    definitions.write_text(definitions.read_text("utf-8") + f"few_numbers.{name}\n", "utf-8")
+    command = [sys.executable, PROOFS / "scan.py", "mentions", tmp_path / "built", tier]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert f"mathcomp.{library}.{name} is a name of the library" in run.stderr
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("R 3 m", "R 0 m"), ("R 3 m", "R 3 (fun=> 0%N)")])
+def test_an_instance_has_users(right, wrong, built, tmp_path):
+    files = copied(built, tmp_path)
+    text = (files / "instances.v").read_text("utf-8")
+    changed = text.replace(f"thm_main {right}", f"thm_main {wrong}")
+    assert changed != text
+    (files / "instances.v").write_text(changed, "utf-8")
+    command = [sys.executable, files / "scan.py", "instances", tmp_path / "built"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.stderr.startswith("instances.thm_main gives ")
 
 
 def test_output_of_about_is_parsed_or_refused(built, tmp_path):

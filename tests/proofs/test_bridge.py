@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from proving import BUILT, compiled, with_coq
+from proving import BUILT, PROOFS, compiled, with_coq
 
 import userdp as ud
 from tools import bridge
@@ -259,12 +259,33 @@ def test_a_new_collection_on_a_page_is_a_case(tmp_path):
     assert [7, 7, 3] in [users.counts for users in bridge.page_collections(tmp_path)]
     page(tmp_path, "users = ud.Contributions(upper=1, counts=table.sizes)\n")
     with pytest.raises(ValueError, match=r"must have an entry for 'page: table\.sizes'"):
-        bridge.literals("page", next(bridge.calls(tmp_path))[2])
+        bridge.page_collections.__wrapped__(tmp_path)
+
+
+def test_other_counts_on_a_page_need_another_entry(tmp_path):
+    landing = (bridge.BOOK / "index.ipynb").read_text(encoding="utf-8")
+    assert "np.repeat([40, 10, 2]" in landing
+    changed = landing.replace("np.repeat([40, 10, 2]", "np.repeat([41, 10, 2]")
+    (tmp_path / "index.ipynb").write_text(changed, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"'index: counts' was 'counts = np\.repeat\(\[40"):
+        bridge.page_collections.__wrapped__(tmp_path)
 
 
 def test_every_named_collection_is_still_on_a_page():
     keys = {bridge.key(page, arguments) for page, _, arguments in bridge.calls(bridge.BOOK)}
     assert keys >= set(bridge.NAMED)
+
+
+def test_the_collections_of_an_exercise_are_cases():
+    asked = [users.counts for users in bridge.page_collections()]
+    assert [n for n in (3, 4, 5, 8, 32) if [64] * n + [1] * (127 - n) not in asked] == []
+
+
+def test_results_of_every_kind_are_asked_for():
+    """A kind is what Coq has a sound check of."""
+    text = "".join(path.read_text("utf-8") for path in sorted(PROOFS.glob("bridge*.v")))
+    sound = re.findall(r"^Theorem (\w+)_sound\b", text, re.MULTILINE)
+    assert sorted(bridge.KINDS) == sorted(RESULTS) == sorted(sound)
 
 
 def test_residuals_of_wrong_points_are_among_the_cases():

@@ -65,6 +65,12 @@ def test_the_page_on_lower_bounds_says_of_each_statement_how_it_was_checked():
         assert labels == known, verdict
 
 
+def test_a_mark_is_about_the_statement_with_the_longest_label():
+    assert proofs.statement("thm-twice-drawn") == "thm-twice"
+    assert proofs.statement("thm-staircase-best") == "thm-staircase-best"
+    assert proofs.statement("thm-staircases") == ""
+
+
 def test_the_page_on_proofs_names_statements_behind_releases_that_are_proved_by_hand():
     by_hand = [labels for _, sentence, labels in claims_of_coq() if BY_HAND.search(sentence)]
     rests_on = {"prp-projected-width"}

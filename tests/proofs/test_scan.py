@@ -24,6 +24,7 @@ End Slip.
 UNLISTED = "listed.txt does not list this command: "
 NOTATION = "listed.txt does not list this notation: "
 NOT_DATA = "a variable must be data; assume by a Hypothesis: "
+NO_VALUES = "a hypothesis could say that this variable has no values: "
 NO_INSTANCE = "instances.v lacks 'Definition slip := @one_line.slip ...'"
 UNREAD = "this is an axiom, or cannot be read: "
 UNMARKED = "between marks are theorems, definitions and variables, at the margin: "
@@ -122,6 +123,10 @@ SLIPS = {
         IN_SECTION.format("Let E_OPT : nat := 0%N."),
         "definitions.v defines this name between marks: E_OPT",
     ),
+    "a local name of one letter for a definition": (
+        IN_SECTION.format("Let N : nat := 0%N."),
+        "definitions.v defines this name between marks: N",
+    ),
     "a hypothesis with the name of a definition": (
         IN_SECTION.format("Variable E_OPT : nat."),
         "definitions.v defines this name between marks: E_OPT",
@@ -139,6 +144,16 @@ SLIPS = {
     "a variable about another": (
         IN_SECTION.format("Variables (n : nat) (P : nat -> Prop) (bad : P n)."),
         NOT_DATA,
+    ),
+    "a variable that could be no user": (
+        IN_SECTION.format(
+            "Variable n : nat.\nHypothesis h : n = 0%N.\nVariable bad : nat -> 'I_n."
+        ),
+        NO_VALUES + "Variable bad",
+    ),
+    "a variable of a set that could be empty": (
+        IN_SECTION.format("Variable T : finType.\nHypothesis h : #|T| = 0%N.\nVariable bad : T."),
+        NO_VALUES + "Variable bad",
     ),
     "an implicit variable": (IN_SECTION.format("Variable [bad : false]."), UNREAD),
     "a scope with another name": ("Delimit Scope ring_scope with N.\n", UNLISTED),
@@ -158,9 +173,13 @@ SLIPS = {
         "Fixpoint nth_count (n : nat) : nat := n.\n",
         "definitions.v defines this name between marks: nth_count",
     ),
-    "a theorem in_section a name that is taken": (
+    "a theorem under a name that is taken": (
         FALSE_THEOREM.replace("slip :", "thm_main :"),
         "optimum.v defines this name between marks: thm_main",
+    ),
+    "a theorem that the book would take for another": (
+        FALSE_THEOREM.replace("slip :", "thm_one_line' :"),
+        "the book does not find a theorem with a prime in its name: Theorem thm_one_line'",
     ),
     "a tactic in another file": ("Ltac linear := idtac.\n", UNLISTED),
     "a tactic that is defined again": ("Ltac linear ::= idtac.\n", UNLISTED),
@@ -188,6 +207,14 @@ SLIPS = {
     "a second function": (
         "Fixpoint slip (n : nat) : nat := n with E_OPT (n : nat) : nat := n.\n",
         "what follows 'with' would not be read: Fixpoint slip",
+    ),
+    "a second type, after a number": (
+        "Inductive slip : nat -> Prop := Slip : slip 0with worse : Prop := Worse.\n",
+        "what follows 'with' would not be read: Inductive slip",
+    ),
+    "a second type, after a notation": (
+        "Inductive slip : Type -> Type := Slip : slip 'I_0with worse : Prop := Worse.\n",
+        "what follows 'with' would not be read: Inductive slip",
     ),
     "a variable of a field that is read as a field": (
         "(* begin slip *)\nRecord slip := Slip { slipped : nat; worse : let bad : nat := 0 in nat;"
@@ -271,6 +298,22 @@ SLIPS = {
     "a sentence without an end": ("Definition slip := 0", "the last sentence does not end"),
     "a tab": ("Definition\tslip := 0.\n", "a character is not in ASCII: '\\t'"),
 }
+# A file that is written, or added to, and what is refused of it.
+FILES = {
+    "two files of one name": ("reals/one_line", "", "another file has this name, and Coq prints"),
+    "a file in another folder": ("sub/slip", "", "files stand in proofs/ or reals/, in no other"),
+    "a file like instances": ("no_instances", "", "only instances.v may have such a name"),
+    "marks in instances": (
+        "instances",
+        FALSE_THEOREM,
+        "nothing stands between marks in instances.v",
+    ),
+    "an import of instances": (
+        "slip",
+        "From UserDP Require Import reals.instances.\n",
+        "instances are not imported: reals.instances",
+    ),
+}
 # Text that is also added to instances.v: instances that do not apply the theorem to arguments.
 NO_INSTANCES = {
     "a proof of something else": "Definition slip := I.\n",
@@ -297,17 +340,19 @@ def copied(tmp_path_factory):
 
 
 def refused(folder, **added):
-    """Return the exit code and messages of the scanner if text is added to files."""
-    original_texts = {name: (folder / f"{name}.v").read_text("utf-8") for name in added}
+    """Return the exit code and messages of the scanner if text is added to files, new or not."""
+    files = {folder / f"{name}.v": slip for name, slip in added.items()}
+    original_texts = {p: p.read_text("utf-8") if p.exists() else "" for p in files}
     try:
-        for name, slip in added.items():
-            text = slip(original_texts[name]) if callable(slip) else original_texts[name] + slip
-            (folder / f"{name}.v").write_text(text, "utf-8", newline="")
+        for path, slip in files.items():
+            text = slip(original_texts[path]) if callable(slip) else original_texts[path] + slip
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8", newline="")
         command = [sys.executable, folder / "scan.py", "sources", folder / "out"]
         run = subprocess.run(command, capture_output=True, text=True)
     finally:
-        for name, text in original_texts.items():
-            (folder / f"{name}.v").write_text(text, "utf-8")
+        for path, text in original_texts.items():
+            path.write_text(text, "utf-8") if text else path.unlink()
     return run.returncode, run.stderr
 
 
@@ -323,6 +368,20 @@ def test_a_sentence_that_could_mislead_is_refused(slip, copied):
     assert failed
     reason = re.escape(reason).replace(re.escape("..."), ".*")
     assert re.search(rf"^proofs/one_line\.v:\d+: {reason}", words, re.MULTILINE)
+
+
+@pytest.mark.parametrize("slip", FILES)
+def test_a_file_that_could_mislead_is_refused(slip, copied):
+    file, added, reason = FILES[slip]
+    failed, words = refused(copied, **{file: added})
+    assert failed
+    assert re.search(rf"^proofs/{file}\.v:\d+: {re.escape(reason)}", words, re.MULTILINE)
+
+
+def test_there_are_no_files_that_make_or_python_would_read_first():
+    known = r"(reals/)?\w+\.v|(reals/)?[\w.]+\.txt|README\.md|Makefile|scan\.py|reals|(reals/)?\..*"
+    files = [path.relative_to(PROOFS).as_posix() for path in PROOFS.rglob("*")]
+    assert [file for file in files if not re.fullmatch(known, file)] == []
 
 
 @pytest.mark.parametrize("slip", NO_INSTANCES)

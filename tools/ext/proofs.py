@@ -59,6 +59,11 @@ def labels_of_theorems():
     }
 
 
+def statement(mark):
+    """Return the statement that a label in a mark is about: `thm-twice` for `thm-twice-drawn`."""
+    return max((x for x in statements() if f"{mark}-".startswith(f"{x}-")), key=len, default="")
+
+
 def closed_file(file):
     """Return the file that has the theorems of a file as Coq prints them, with all they assume."""
     return f"proofs/{file.rpartition('/')[0]}/closed.txt".replace("//", "/")
@@ -68,7 +73,7 @@ def entry(label):
     """Return the row of a statement, in Markdown."""
     verdict, theorems, remark = checked().get(label, BY_HAND)
     for theorem in theorems:
-        if label not in labels_of_theorems().get(theorem, ""):
+        if label not in map(statement, labels_of_theorems().get(theorem, "").split()):
             raise ValueError(f"{theorem} is not between marks that name {label}")
     title = statements()[label].replace("|", r"\|")
     name, about = f"{{prf:ref}}`{label}`", f" {title}"
