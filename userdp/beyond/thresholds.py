@@ -315,7 +315,7 @@ class PrivateThreshold:
         return middle + (total + noise) / users.total
 
     def error(self, sums: npt.ArrayLike, users: Contributions, eps: Epsilon) -> Floats:
-        """Return the exact mean of |bias| plus that of |noise| on given datasets.
+        """Return the exact mean absolute bias plus the mean absolute noise on given datasets.
 
         This is the paper's measure of error, as in `userdp.akmv_error`, with T integrated out.
 
