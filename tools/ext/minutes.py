@@ -48,7 +48,8 @@ def add_minutes(app, name, template, context, page):
     if name.removeprefix("book/") in PATH and "</h1>" in body:
         complete, without_proofs = (f"{minutes(body, proofs):.0f}" for proofs in (True, False))
         omitted = "proofs, exercises and sections marked *"
-        words = f"About {complete} minutes; {without_proofs} without {omitted}."
+        words = f"About {complete} minutes"
+        words += f"; {without_proofs} without {omitted}." if without_proofs != complete else "."
         context["body"] = body.replace("</h1>", f'</h1>\n<p class="minutes">{words}</p>', 1)
 
 

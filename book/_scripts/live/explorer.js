@@ -76,7 +76,7 @@ const USERS = `
 
 const PICTURES = {
   intervals: ["Where samples are clipped", charts.intervals],
-  objective: ["How wide is best", charts.objective],
+  objective: ["Which width is best", charts.objective],
   errors: ["Error against privacy", charts.errors],
 };
 const TEXTS = ["legend", "words", "summary"];
