@@ -398,7 +398,7 @@ Theorem certificate_sound R c : certificate_ok c -> certificate_claim R c.
 (* end bridge-certificate-sound *)
 Proof.
 move=> ok exp is_exp; case/and5P: ok => /(to_lt R) U0 some_samples /(to_lt R) e0 users_ok.
-case/and5P => unit_ok /(to_gt0 R) weights_ok /allP blocks_ok stands_ok /and3P [rows_ok factors_ok /(to_eq R) said].
+case/and5P => unit_ok /(to_gt0 R) weights_ok /allP blocks_ok stands_ok /and3P [rows_ok factors_ok /(to_eq R) claim].
 rewrite zero in U0 e0; have := @some_sample (floor_counts c) R some_samples.
 rewrite -(ltr0n R) -/(N R _) => N0.
 have unit0 : 0 < (N.to_nat (floor_unit c))%:R :> R.
@@ -411,8 +411,8 @@ have known d f : factor_of c d = Some f -> exp $(floor_eps c) ^+ d <= (N.to_nat 
   case/mapP => -[a f]; rewrite mem_filter /= => /andP [/eqP ad /(allP factors_ok) /= large] ->.
   by move: large => /andP [/Z.leb_le small /Z.leb_le large]; rewrite -ad; exact: factor_large.
 have inject z : $(inject_Z z) = of_Z R z by rewrite of_QE /= divr1.
-move: said; rewrite !toM !inject to_total to_N => said.
-rewrite (in_field' _ _ _ _ said) ?gt_eqF ?fixed0 //; apply: floor_holds => //.
+move: claim; rewrite !toM !inject to_total to_N => claim.
+rewrite (in_field' _ _ _ _ claim) ?gt_eqF ?fixed0 //; apply: floor_holds => //.
 - by move=> b; case/and3P: (block_ok b).
 - move=> d b; have /allP := allP stands_ok _ (mem_nth [::] (ltn_ord d)); apply.
   by rewrite mem_iota ltn_ord.

@@ -419,10 +419,11 @@ def instances(out, tier):
                     f"{instance} leaves {left} open, not {rest}: prove the hypotheses there"
                 )
             users = re.findall(r"\bordinal (\w+)", printed(text, theorem))
-            asked = dict.fromkeys(users, "3") | {"m": "m"}
+            required = dict.fromkeys(users, "3") | {"m": "m"}
             for argument, given in zip(names, given_to(bodies.get(last, "")), strict=False):
-                if asked.get(argument, given) != given:
-                    wrong.append(f"{instance} gives {given} for {argument}, not {asked[argument]}")
+                if required.get(argument, given) != given:
+                    value = required[argument]
+                    wrong.append(f"{instance} gives {given} for {argument}, not {value}")
     if wrong:
         sys.exit("\n".join(wrong))
 

@@ -277,8 +277,8 @@ def test_every_named_collection_is_still_on_a_page():
 
 
 def test_the_collections_of_an_exercise_are_cases():
-    asked = [users.counts for users in bridge.page_collections()]
-    assert [n for n in (3, 4, 5, 8, 32) if [64] * n + [1] * (127 - n) not in asked] == []
+    cases = [users.counts for users in bridge.page_collections()]
+    assert [n for n in (3, 4, 5, 8, 32) if [64] * n + [1] * (127 - n) not in cases] == []
 
 
 def test_results_of_every_kind_are_asked_for():

@@ -25,7 +25,7 @@ def in_words(head):
     return SYMBOL.sub(lambda match: SYMBOLS[match[0]], words)
 
 
-def number_the_rows(cells):
+def only_number_rows(cells):
     """Whether the first cells of all rows only number the rows, starting anywhere."""
     texts = [cell.get_text() for cell in cells if cell.get_text() != "..."]
     if not all(text.isdecimal() for text in texts):
@@ -45,7 +45,7 @@ def drop_row_counter(heads, rows):
         not has_spans
         and not has_heads
         and {cell.name for cell in first} == {"th"}
-        and number_the_rows(first)
+        and only_number_rows(first)
     ):
         for cell in (*corners, *first):
             cell.decompose()
