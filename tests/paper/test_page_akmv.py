@@ -20,7 +20,7 @@ def test_if_the_rank_is_the_number_of_users_akmv_spends_three_quarters_of_its_bu
 
 @given(collections(), st.floats(0.01, 30))
 def test_the_density_above_all_sums_relative_to_the_largest_agrees_with_the_cells(users, eps):
-    """Computed from the density at the middle of each cell, if all sums differ by more than rounding."""
+    """From the density at the middle of each cell, if all sums differ by more than rounding."""
     sums = users.largest_sums.astype(float) * np.linspace(0.3, 0.9, users.n_users)
     edges = np.unique([0, *sums, float(max(users.largest_sums))])
     middles = (edges[1:] + edges[:-1]) / 2
