@@ -58,7 +58,7 @@ def test_the_shown_protected_release_comes_from_the_call_on_the_page(trips, tmp_
     public = json.loads(shown(".json", "protected"))
     jsonschema.validate(public, release.json_schema())
     drawn = {name: public[name] for name in ("mean", "noisy_sum", "noisy_weight")}
-    same = dataclasses.replace(scope["hidden"], **drawn)
+    same = dataclasses.replace(scope["protected"], **drawn)
     error = same.worst_case_error_at(same.weight_interval()[0])
     same = dataclasses.replace(same, worst_case_error=error)
     assert public == same.public()

@@ -377,7 +377,7 @@ def test_the_table_of_counts_uses_the_singular_for_one(opendp):
 
     assert lines_of(["a", "b"])["averages clipped to"].strip() == "[0, 6] (1 record per user)"
     uneven = lines_of(["a", "a", "b"])["averages clipped to"].strip()
-    assert uneven == "[1.5, 4.5] for a user with 2 records ... [0, 6] for a user with 1 record"
+    assert uneven == "[1.5, 4.5] (2 records) ... [0, 6] (1 record)"
     assert lines_of(["a", "a"])["records"].strip() == "2 from 1 user, values in [0, 6]"
 
 

@@ -198,15 +198,11 @@ def _counted(n: int, word: str) -> str:
 def _clipped_to(result: Any) -> str:
     """Return the intervals of the most and the fewest records; one if all counts are equal."""
     tightest, *others = result.clips
-    words = f"[{tightest.lower:.4g}, {tightest.upper:.4g}]"
+    interval = "[{0.lower:.4g}, {0.upper:.4g}]".format
     if not others:
-        return f"{words} ({_counted(tightest.n_records, 'record')} per user)"
-    loosest = others[-1]
-    return (
-        f"{words} for a user with {_counted(tightest.n_records, 'record')} ... "
-        f"[{loosest.lower:.4g}, {loosest.upper:.4g}] for a user with "
-        f"{_counted(loosest.n_records, 'record')}"
-    )
+        return f"{interval(tightest)} ({_counted(tightest.n_records, 'record')} per user)"
+    ends = (tightest, others[-1])
+    return " ... ".join(f"{interval(c)} ({_counted(c.n_records, 'record')})" for c in ends)
 
 
 def replaced_values(outside: Outside, missing: Missing) -> str:
