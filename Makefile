@@ -156,6 +156,7 @@ bench: $(READY) ## measure speed, and write the results to the book's data
 bench-scale: $(EXTRAS)
 	@echo "Measuring large tables (some minutes); the numbers go to book/data."
 	@$(BIN) tools/benchmarks/scale.py
+	@$(BIN) tools/benchmarks/scale_groups.py
 	@$(BIN) tools/benchmarks/scale_costs.py
 
 # measure other libraries, each in an environment of its own

@@ -54,6 +54,18 @@ def test_measured_times_and_memory_are_within_the_stated_limits():
         assert expected in (None, unit)
 
 
+def test_means_by_group_cost_less_than_one_call_per_group_or_the_bare_query():
+    """Relative to one mean, and to the sums by user: the table of the record."""
+    measured = pd.read_csv(BOOK / "data" / "scale-groups.csv")
+    times = measured.Result.str.split().str[0].astype(float)
+    bare = measured.What.str.contains("bare")
+    assert bare.sum() == 2
+    for setting, limit in zip(measured.Setting[bare], times[bare], strict=True):
+        (ratio,) = times[(measured.Setting == setting) & ~bare]
+        assert ratio < limit < 12
+    assert max(times[~bare]) < 12, "more than one call per group"
+
+
 MEASURED = pd.read_csv(BOOK / "data" / "scale-costs.csv")
 NUMBERS = "whole numbers"
 WITHIN = 1.5  # the factor between model and measurement that the page states
