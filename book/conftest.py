@@ -1,7 +1,9 @@
-"""Check the pictures of a chapter while `pytest --nbval` executes it.
+"""Check the pictures and the collections of a chapter while `pytest --nbval` executes it.
 
 nbval compares printed output, not pictures. After a cell with pictures has run, compare them with
-the stored ones, and their data with the tables that the page offers below them.
+the stored ones, and their data with the tables that the page offers below them. After the last
+cell, compare the collections of users that the chapter made with those that
+`make -C proofs bridge` takes for the chapter's.
 """
 
 import ast
@@ -23,12 +25,15 @@ SAME_LIBRARIES = all(f"{x}=={version(x)} " in LOCKED for x in ("matplotlib", "se
 RECORD = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "tools")!r})
-import recorder
+import collection_recorder, recorder
 del sys.path[0]
 recorder.start()
-del sys, recorder
+collection_recorder.start()
+del sys, collection_recorder, recorder
 """
 TAKE = "__import__('recorder').take()"
+TAKE_COLLECTIONS = "__import__('collection_recorder').take()"
+COLLECTIONS = (ROOT / "proofs" / "collections.jsonl").read_text("utf-8")
 RECORDING = pytest.StashKey[bool]()
 # Two kernels that start at the same time may choose the same port, and one of them never responds.
 KERNEL_LOCK = FileLock(Path(tempfile.gettempdir(), "userdp-kernels.lock"), timeout=240)
@@ -46,9 +51,7 @@ def run(kernel, code, expression):
     """Run code in the kernel, and return the value of an expression."""
     expressions = {"value": expression}
     request = kernel.kc.execute(code, silent=True, user_expressions=expressions)
-    while (reply := kernel.get_message("shell", timeout=60))["parent_header"][
-        "msg_id"
-    ] != request:
+    while (reply := kernel.get_message("shell", timeout=60))["parent_header"]["msg_id"] != request:
         pass
     result = reply["content"]["user_expressions"]["value"]
     assert result["status"] == "ok", result
@@ -79,6 +82,17 @@ def faults(item):
         yield "the picture does not look as it is stored"
 
 
+def other_collections(item):
+    """Yield a sentence if, after the last cell, the page made other collections than stored."""
+    *_, last = (cell for cell in item.parent.nb.cells if cell.cell_type == "code")
+    if item.cell is not last:
+        return
+    made = json.loads(run(item.parent.kernel, "", TAKE_COLLECTIONS))
+    stored = [json.loads(line) for line in COLLECTIONS.splitlines()]
+    if made != [record for page, *record in stored if page == item.path.stem]:
+        yield "not the stored collections: run `make refresh`"
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
     """Start kernels one at a time, and record figures, beginning with the first cell."""
@@ -90,11 +104,11 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Run a cell, then check its pictures."""
+    """Run a cell, then check its pictures, and the collections after the last one."""
     yield
-    if item.path.suffix == ".ipynb" and (sentences := list(faults(item))):
+    if item.path.suffix != ".ipynb":
+        return
+    if sentences := [*faults(item), *other_collections(item)]:
         figure = item.cell.metadata.get("mystnb", {}).get("figure", {})
         page = ", ".join([item.path.stem, *filter(None, [figure.get("name")])])
-        item.raise_cell_error(
-            "\n".join(f"{page}: {sentence}" for sentence in sentences)
-        )
+        item.raise_cell_error("\n".join(f"{page}: {sentence}" for sentence in sentences))

@@ -11,7 +11,6 @@ compute, so their cases are a random sample of the certificates stored with the 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -25,7 +24,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import userdp as ud
 from userdp import beyond
@@ -54,11 +52,11 @@ def extreme(n_users: int, max_count: int) -> list[int]:
     return [1] * (n_users - 1) + [max_count]
 
 
-# The functions that make collections, and their arguments before the bound U.
-MAKERS: dict[str, tuple[Callable[..., list[int]], list[str]]] = {
-    "Contributions": (list, ["counts"]),
-    "geometric_collection": (geometric, ["M"]),
-    "extreme_collection": (extreme, ["n_users", "max_count"]),
+# The counts that the functions of `userdp` must give, by their arguments before the bound U.
+MAKERS: dict[str, Callable[..., list[int]]] = {
+    "Contributions": list,
+    "geometric_collection": geometric,
+    "extreme_collection": extreme,
 }
 
 
@@ -73,7 +71,7 @@ class Collection:
     @classmethod
     def of(cls, maker: str, *arguments: Any) -> Collection:
         """Record the counts."""
-        return cls(maker, arguments, MAKERS[maker][0](*arguments))
+        return cls(maker, arguments, MAKERS[maker](*arguments))
 
     def users(self, upper: Any) -> Any:
         """Have `userdp` make the users."""
@@ -84,232 +82,32 @@ class Collection:
         return self if n >= len(self.counts) else Collection.of("Contributions", self.counts[:n])
 
 
-@cache
-def flights() -> list[int]:
-    """Return the flights of each of 4,037 aircraft, sorted, so that Coq reads each number once."""
-    return sorted(pd.read_csv(DATA / "aircraft-averages.csv").flights.tolist())
-
-
-def of_floors(name: str) -> list[int]:
-    """Return the counts of the users whose lower bounds are stored under a name."""
-    first = (DATA / "floors" / f"{name}.jsonl").read_text(encoding="utf-8").partition("\n")[0]
-    return in_full(json.loads(first)["counts"])
-
-
 def in_full(histogram: list[str]) -> list[int]:
     """Return counts that are stored each once, with the number of its users."""
     rows = [[int(number) for number in row.split()] for row in histogram]
     return [count for count, n_users in rows for _ in range(n_users)]
 
 
-DRAWN: tuple[str, Callable[[], list[list[Any]]]] = ("", list)
-# What an expression on a page denotes, if it is not a literal: the lines of the page that say so,
-# which must still be there, and the arguments of the function that makes the collections. There are
-# none if the page draws the collections at random, as this script does, or the users in them.
-NAMED: dict[str, tuple[str, Callable[[], list[list[Any]]]]] = {
-    "aircraft: by_aircraft['size'].to_numpy()": (
-        'by_aircraft = flights.groupby("tailnum").speed.agg(["size", "sum"])',
-        lambda: [[flights()]],
-    ),
-    "at-scale: counts": (
-        """N, L, largest, others = 10**12, 10**8, 10**6, 10**4
-        counts = [largest, *[others] * 1000]""",
-        lambda: [[[10**6] + [10**4] * 1000]],
-    ),
-    "average: aircraft.flights.to_numpy()": (
-        'aircraft = pd.read_csv("data/aircraft-averages.csv")',
-        lambda: [[flights()]],
-    ),
-    "average: np.ones(users.total, dtype=int)": (
-        """"geometric": (ud.geometric_collection(M=6, upper=U), ud.uniform_sums),
-        "extreme": (ud.extreme_collection(101, max_count=10, upper=U), ud.gaussian_sums),""",
-        lambda: [[[1] * 448], [[1] * 110]],
-    ),
-    "centre: counts": (
-        "counts = ud.geometric_collection(M=6, upper=1).counts",
-        lambda: [[geometric(6)]],
-    ),
-    "centre: rng.integers(1, 6, size=rng.integers(1, 6))": DRAWN,
-    "centre: rng.integers(1, 7, size=rng.integers(1, 6))": DRAWN,
-    "decide: n_readings": DRAWN,
-    "decide: n_trips": DRAWN,
-    "errata: counts": (
-        "for counts, eps in (([2], 1), ([2, 1], 2)):",
-        lambda: [[[2]], [[2, 1]]],
-    ),
-    "experiments: 101, most": ("for most in (10, 100):", lambda: [[101, 10], [101, 100]]),
-    "experiments: nine_counts": (
-        "nine_counts = np.array([16, 12, 10, 8, 6, 4, 3, 2, 1])",
-        lambda: [[[16, 12, 10, 8, 6, 4, 3, 2, 1]]],
-    ),
-    "federated: m": DRAWN,  # the argument of a function, which is given a part of the aircraft
-    "federated: m[own]": DRAWN,  # such a part
-    "felt-error: counts": (
-        "for counts, eps in [([7], 2), ([6, 2, 1], 2), ([5, 5, 1], 1), ([4] * 8, quarter)]:",
-        lambda: [[[7]], [[6, 2, 1]], [[5, 5, 1]], [[4] * 8]],
-    ),
-    "figure-3: 101, m": (
-        "for m in (1, 2, 5, 10, 100):",
-        lambda: [[101, m] for m in (1, 2, 5, 10, 100)],
-    ),
-    "frontier: users.counts": (
-        """users, eps = ud.geometric_collection(M=6, upper=65), 0.5
-        extreme = ud.extreme_collection(n_users=101, max_count=10, upper=65)
-        for collection in (users, extreme):""",
-        lambda: [[geometric(6)], [extreme(101, 10)]],
-    ),
-    "index: counts": (
-        "counts = np.repeat([40, 10, 2], [5, 50, 500])",
-        lambda: [[[40] * 5 + [10] * 50 + [2] * 500]],
-    ),
-    "kkt: counts[rng.integers(3)]": DRAWN,
-    "lemma: counts": DRAWN,
-    "libraries: np.bincount(aircraft)": (
-        "aircraft, _ = pd.factorize(flights.tailnum)",
-        lambda: [[flights()]],
-    ),
-    "libraries: np.ones(collection.total, dtype=int)": (
-        """users = ud.geometric_collection(M=6, upper=U)
-        ("geometric", users, ud.uniform_sums),
-        ("extreme", ud.extreme_collection(101, 10, U), ud.gaussian_sums),""",
-        lambda: [[[1] * 448], [[1] * 110]],
-    ),
-    "libraries: rng.integers(1, 20, size=6)": DRAWN,
-    "lower-bound: [1] * n": (
-        "for n, cells in {1: 24, 2: 12, 3: 8, 4: 8, 6: 6, 8: 5}.items():",
-        lambda: [[[1] * n] for n in (1, 2, 3, 4, 6, 8)],
-    ),
-    "optimum: counts": (
-        "for counts, eps, wrong, right in (([2], 1, 4, 2), ([2, 1], 2, 6, 3)):",
-        lambda: [[[2]], [[2, 1]]],
-    ),
-    "optimum: rng.integers(1, 5, size=rng.integers(1, 5))": DRAWN,
-    "picture: [len(samples) for samples in SPEEDS]": (
-        "SPEEDS = [[31.0, 28.5, 40.0, 33.5], [52.0, 47.0], [18.0]]",
-        lambda: [[[4, 2, 1]]],
-    ),
-    "projection: [m] * n + [1] * free": (
-        "for n, m, free in ((1, 1, 0), (4, 1, 0), (8, 1, 0), (1, 100, 900), (1, 10, 100)):",
-        lambda: [
-            [[1]],
-            [[1] * 4],
-            [[1] * 8],
-            [[100] + [1] * 900],
-            [[10] + [1] * 100],
-        ],
-    ),
-    "projection: pd.read_csv('data/aircraft-averages.csv').flights.to_numpy()": (
-        "",  # the expression says so itself
-        lambda: [[flights()]],
-    ),
-    "projection: proof.users.counts": (
-        """"eight-equal": "eight equal users",
-        "geometric": "paper: geometric",
-        "extreme": "paper: extreme",
-        "two-levels": "two with 5, nine with 2",
-        "one-heavy": "one with 100, 900 with 1",
-        "zipf": "Zipf, 200 users",
-        }""",
-        lambda: [
-            [of_floors(name)]
-            for name in ("eight-equal", "geometric", "extreme", "two-levels", "one-heavy", "zipf")
-        ],
-    ),
-    "projection: rng.integers(1, 9, size=3)": DRAWN,
-    "robustness: [*m]": (
-        """tries = {"all-1": [1] * 127, "all-64": [64] * 127}
-        tries |= {f"heavy-{n}": [64] * n + [1] * (127 - n) for n in (3, 4, 5, 8, 32)}""",
-        lambda: [
-            [[1] * 127],
-            [[64] * 127],
-            *[[[64] * n + [1] * (127 - n)] for n in (3, 4, 5, 8, 32)],
-        ],
-    ),
-    "robustness: m": (  # and two that it draws
-        'counts = {"equal": np.full(127, 4), "Zipf": np.maximum(1, 64 // np.arange(1, 128))}',
-        lambda: [[[4] * 127], [[max(1, 64 // n) for n in range(1, 128)]]],
-    ),
-    "setup: [len(samples) for samples in speeds]": (
-        "speeds = [[31.0, 28.5, 40.0, 33.5], [52.0, 47.0], [18.0]]",
-        lambda: [[[4, 2, 1]]],
-    ),
-    "variance: counts": (
-        "for counts in ([2, 1], [1, 1, 1], [2, 2, 1], [3, 1, 1]):",
-        lambda: [[[2, 1]], [[1, 1, 1]], [[2, 2, 1]], [[3, 1, 1]]],
-    ),
-    "vectors: counts": (
-        "counts = np.r_[np.arange(5, 25), np.ones(300, dtype=int)]",
-        lambda: [[[*range(5, 25)] + [1] * 300]],
-    ),
-    "vectors: counts_of": (
-        """collections = {"geometric": ud.geometric_collection(M=6, upper=1).counts}
-        collections |= {"extreme": ud.extreme_collection(101, 10, 1).counts}""",
-        lambda: [[geometric(6)], [extreme(101, 10)]],
-    ),
-    "vectors: rng.integers(1, 9, size=n)": DRAWN,
-}
+COLLECTIONS = Path(__file__).resolve().parent.parent / "proofs" / "collections.jsonl"
+"""What `tools/collection_recorder.py` recorded while the pages ran, one collection per line."""
 
-
-def cells(path: Path) -> list[str]:
-    """Return the code of a page, cell by cell."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
-        return [text]
-    return ["".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "code"]
-
-
-def calls(folder: Path) -> Iterator[tuple[Path, str, list[ast.expr]]]:
-    """Find where pages make collections: the page, the maker, and its arguments before U."""
-    for path in sorted([*folder.glob("*.ipynb"), *folder.glob("*.py")]):
-        for source in cells(path):
-            if not any(maker in source for maker in MAKERS):
-                continue
-            for node in ast.walk(ast.parse(source)):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                    maker = node.func.attr
-                    if maker in MAKERS:
-                        by_name = {word.arg: word.value for word in node.keywords}
-                        by_position = dict(enumerate(node.args))
-                        names = enumerate(MAKERS[maker][1])
-                        arguments = [
-                            by_name[name] if name in by_name else by_position[i]
-                            for i, name in names
-                        ]
-                        yield path, maker, arguments
+FIRST = 12
+"""So many collections of each page are cases of every kind; the others, of one kind each."""
 
 
 @cache
-def page_collections(folder: Path = BOOK) -> list[Collection]:
-    """Return the collections on the book's pages, each once, the buses first."""
-    collections = [Collection.of("Contributions", [4, 2, 1])]
-    for path, maker, arguments in calls(folder):
-        for literal in literals(path, arguments):
-            collection = Collection.of(maker, *literal)
-            if collection not in collections:
-                collections.append(collection)
-    return collections
-
-
-def literals(path: Path, arguments: list[ast.expr]) -> list[list[Any]]:
-    """Return the values of arguments that are literals, or look them up in `NAMED`."""
-    builtins = {"__builtins__": {"max": max, "range": range, "round": round}}
-    try:  # `eval` only runs code of the book's own pages
-        return [[eval(ast.unparse(argument), builtins) for argument in arguments]]
-    except NameError:
-        name = key(path, arguments)
-    if name not in NAMED:
-        raise ValueError(f"NAMED in tools/bridge.py must have an entry for {name!r}.")
-    lines, values = NAMED[name]
-    on_page = [line.strip() for cell in cells(path) for line in cell.splitlines()]
-    for line in lines.splitlines():
-        if not any(text.partition("  #")[0] == line.strip() for text in on_page):
-            raise ValueError(f"NAMED in tools/bridge.py: {name!r} was '{line.strip()}'.")
-    return values()
-
-
-def key(path: Path, arguments: list[ast.expr]) -> str:
-    """Return the key in `NAMED` of arguments on a page."""
-    return f"{path.stem}: {', '.join(map(ast.unparse, arguments))}"
+def page_collections() -> tuple[list[Collection], list[Collection]]:
+    """Return the first collections of each page, the buses first; and the others, each once."""
+    buses = Collection.of("Contributions", [4, 2, 1])
+    first = {"Contributions ['4 1', '2 1', '1 1']": buses}
+    others: dict[str, Collection] = {}
+    lines = map(json.loads, COLLECTIONS.read_text(encoding="utf-8").splitlines())
+    for _, records in groupby(lines, lambda line: line[0]):
+        for place, (_, maker, *arguments) in enumerate(records):
+            given = [in_full(arguments)] if maker == "Contributions" else arguments
+            chosen = first if place < FIRST else others
+            chosen[f"{maker} {arguments}"] = Collection.of(maker, *given)
+    return [*first.values()], [x for name, x in others.items() if name not in first]
 
 
 @dataclass(frozen=True)
@@ -378,9 +176,10 @@ def random_form(eps: Fraction, rng: Random) -> Any:
     return rng.choice(forms)
 
 
-def book_instances(in_floats: bool) -> list[Instance]:
+def book_instances(kind: str, in_floats: bool) -> list[Instance]:
     """Return the book's collections, each with one budget and bound; the buses with all of them."""
-    buses, *others = page_collections()
+    (buses, *others), in_turn = page_collections()
+    others += in_turn[[*KINDS].index(kind) :: len(KINDS) - 1]
     settings = [*zip(BOOK_BUDGETS, BOOK_UPPERS, strict=True)]
     shift = 3 if in_floats else 0
     chosen = [(buses, eps, upper) for eps, upper in settings] + [
@@ -754,7 +553,7 @@ def instances(kind: str, n: int, rng: Random) -> list[Instance]:
     in_floats = IN_FLOATS.get(kind, [False])
     types = [in_floats[i % len(in_floats)] for i in range(n)]
     drawn = [random_instance(rng, floats) for floats in types]
-    return [x for floats in in_floats for x in book_instances(floats)] + drawn
+    return [x for floats in in_floats for x in book_instances(kind, floats)] + drawn
 
 
 def book_floors(n: int, rng: Random) -> list[Case]:

@@ -6,11 +6,14 @@ time, because it would not notice changes of `userdp`. Its pictures are vector g
 With --store (`make refresh`), execute the named chapters, or all, and store their outputs, byte for
 byte the same if nothing changed. Stored pictures are PNGs, because processors round the coordinates
 of vector graphics differently, and a picture is replaced only if it looks different. Metadata that
-the book does not use is removed. The picture of README.md is the last one of the landing page.
+the book does not use is removed. The picture of README.md is the last one of the landing page. The
+collections that a chapter makes are stored for `make -C proofs bridge`.
 """
 
+import ast
 import base64
 import io
+import json
 import os
 import sys
 from functools import partial
@@ -26,6 +29,15 @@ from tqdm.contrib.concurrent import thread_map
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 CACHE = BOOK.parent / "_build" / ".jupyter_cache"
+COLLECTIONS = BOOK.parent / "proofs" / "collections.jsonl"
+RECORDER = f"""--IPKernelApp.exec_lines=
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import collection_recorder
+collection_recorder.start()
+del sys.path[0], sys, collection_recorder
+"""
+TAKE = "__import__('collection_recorder').take()"
 INVISIBLE = 0.0002
 """The largest invisible difference of pictures: a root mean square, of values from 0 to 1. Rounding
 on other processors changes some edges, by up to 0.00006; a letter moved by a pixel is far above."""
@@ -41,9 +53,15 @@ ANY_PYTHON = {
 
 
 def run(path, settings):
-    """Execute a chapter in a kernel with these settings, and return it with its outputs."""
+    """Execute a chapter in a kernel with these settings, and return it with its outputs.
+
+    With the recorder, a last cell has the collections that the chapter makes.
+    """
+    chapter = nbformat.read(path, as_version=4)
+    if RECORDER in settings:
+        chapter.cells.append(nbformat.v4.new_code_cell(TAKE))
     return nbclient.execute(
-        nbformat.read(path, as_version=4),
+        chapter,
         cwd=path.parent,
         timeout=600,
         coalesce_streams=True,
@@ -90,6 +108,16 @@ def tidy(chapter):
         cell.metadata = nbformat.from_dict(used)
 
 
+def store_collections(recorded):
+    """Store the collections that some chapters make, by the names of the chapters."""
+    lines = map(json.loads, COLLECTIONS.read_text(encoding="utf-8").splitlines())
+    others = [line for line in lines if line[0] not in recorded]
+    new = [[name, *record] for name, records in recorded.items() for record in records]
+    everything = sorted(others + new, key=lambda line: line[0])
+    text = "".join(f"{json.dumps(line)}\n" for line in everything)
+    COLLECTIONS.write_text(text, encoding="utf-8")
+
+
 def store(path, chapter):
     """Store the outputs of a chapter."""
     stored = nbformat.read(path, as_version=4)
@@ -109,10 +137,14 @@ if __name__ == "__main__":
     chapters = [BOOK / f"{name}.ipynb" for name in names] or [*BOOK.glob("*.ipynb")]
     # The largest first, so that a long chapter does not run last while other cores are idle.
     chapters.sort(key=lambda path: -path.stat().st_size)
-    call = partial(execute, settings=[] if storing else [VECTOR])
+    call = partial(execute, settings=[RECORDER if storing else VECTOR])
     executed = thread_map(call, chapters, max_workers=os.cpu_count(), unit="chapter", disable=None)
     cache = get_cache(CACHE)
     cache.clear_cache()
+    if storing:
+        takes = {path.stem: done.cells.pop() for path, done in zip(chapters, executed, strict=True)}
+        outputs = {name: cell.outputs[0].data["text/plain"] for name, cell in takes.items()}
+        store_collections({n: json.loads(ast.literal_eval(x)) for n, x in outputs.items()})
     for path, chapter in zip(chapters, executed, strict=True):
         cache.cache_notebook_bundle(CacheBundleIn(chapter, path))
         if storing:

@@ -14,8 +14,9 @@ import pytest
 from proving import BUILT, PROOFS, compiled, with_coq
 
 import userdp as ud
-from tools import bridge
-from userdp import model, worstcase
+from tools import bridge, collection_recorder
+from tools.ext.contents import pages
+from userdp import beyond, model, worstcase
 
 pytestmark = with_coq
 akmv = import_module("userdp.akmv")  # `userdp.akmv` is a function
@@ -248,37 +249,37 @@ def test_a_break_in_userdp_is_refused(name, monkeypatch, tmp_path):
     assert [int(n) for n in re.findall(r"\d+", done.stdout)] == wrong
 
 
-def page(folder, source):
-    """Write a notebook with one cell."""
-    cell = {"cell_type": "code", "source": source.splitlines(keepends=True)}
-    (folder / "page.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+def test_the_collections_that_a_page_makes_are_recorded(monkeypatch):
+    """Each once, with the function that makes it, unless `userdp` makes it for itself."""
+    monkeypatch.setattr(ud.Contributions, "__init__", ud.Contributions.__init__)  # undone later
+    collection_recorder.start()
+    users = ud.Contributions([1, 7, 7], upper=65)
+    ud.Contributions([7, 1, 7], upper=1)
+    ud.geometric_collection(M=2, upper=1)
+    ud.extreme_collection(4, 10, upper=Fraction(1))
+    beyond.best_split(users, 1)
+    assert json.loads(collection_recorder.take()) == [
+        ["Contributions", "7 2", "1 1"],
+        ["geometric_collection", 2],
+        ["extreme_collection", 4, 10],
+    ]
+    assert collection_recorder.take() == "[]"
 
 
-def test_a_new_collection_on_a_page_is_a_case(tmp_path):
-    page(tmp_path, "users = ud.Contributions([7] * 2 + [3], upper=65)\n")
-    assert [7, 7, 3] in [users.counts for users in bridge.page_collections(tmp_path)]
-    page(tmp_path, "users = ud.Contributions(upper=1, counts=table.sizes)\n")
-    with pytest.raises(ValueError, match=r"must have an entry for 'page: table\.sizes'"):
-        bridge.page_collections.__wrapped__(tmp_path)
-
-
-def test_other_counts_on_a_page_need_another_entry(tmp_path):
-    landing = (bridge.BOOK / "index.ipynb").read_text(encoding="utf-8")
-    assert "np.repeat([40, 10, 2]" in landing
-    changed = landing.replace("np.repeat([40, 10, 2]", "np.repeat([41, 10, 2]")
-    (tmp_path / "index.ipynb").write_text(changed, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"'index: counts' was 'counts = np\.repeat\(\[40"):
-        bridge.page_collections.__wrapped__(tmp_path)
-
-
-def test_every_named_collection_is_still_on_a_page():
-    keys = {bridge.key(page, arguments) for page, _, arguments in bridge.calls(bridge.BOOK)}
-    assert keys >= set(bridge.NAMED)
-
-
-def test_the_collections_of_an_exercise_are_cases():
-    cases = [users.counts for users in bridge.page_collections()]
-    assert [n for n in (3, 4, 5, 8, 32) if [64] * n + [1] * (127 - n) not in cases] == []
+def test_every_recorded_collection_is_a_case():
+    """The first ones of each page are cases of every kind, the others of one kind each."""
+    lines = [json.loads(line) for line in bridge.COLLECTIONS.read_text("utf-8").splitlines()]
+    assert {page for page, *_ in lines} <= set(pages())
+    asked = {
+        kind: [case.counts for case in bridge.book_instances(kind, False)]
+        for kind in [*bridge.KINDS][:-1]
+    }
+    for _, maker, *arguments in lines:
+        rows = [bridge.in_full(arguments)] if maker == "Contributions" else arguments
+        counts = bridge.MAKERS[maker](*rows)
+        assert any(counts in cases for cases in asked.values())
+    for counts in ([4, 2, 1], [64] * 8 + [1] * 119, bridge.geometric(6), bridge.extreme(101, 10)):
+        assert all(counts in cases for cases in asked.values())
 
 
 def test_results_of_every_kind_are_asked_for():
