@@ -86,9 +86,9 @@ def akmv_by_quadrature(error, sums, counts, upper, eps):
     return total / mass
 
 
-def modulus_at(table, n):
-    """How far n users can move a statistic, given as a table of datasets with one axis per user."""
+def modulus_at(values, n):
+    """How far n users can move a statistic, given on all datasets, with one axis per user."""
     changes = [0]
-    for users in itertools.combinations(range(table.ndim), min(n, table.ndim)):
-        changes.append(np.max(table.max(axis=users) - table.min(axis=users)))
+    for users in itertools.combinations(range(values.ndim), min(n, values.ndim)):
+        changes.append(np.max(values.max(axis=users) - values.min(axis=users)))
     return max(changes)

@@ -7,8 +7,8 @@ from scipy.sparse import coo_matrix
 
 def solve(cost, rows, limits, bounds, equal=None, targets=None):
     """Minimise `cost`; each row of a constraint is a dict from variables to coefficients."""
-    tables = [None if table is None else matrix(table, len(cost)) for table in (rows, equal)]
-    result = linprog(cost, tables[0], limits, tables[1], targets, bounds=bounds, method="highs")
+    matrices = [None if x is None else matrix(x, len(cost)) for x in (rows, equal)]
+    result = linprog(cost, matrices[0], limits, matrices[1], targets, bounds=bounds, method="highs")
     assert result.success, result.message
     return result.fun
 

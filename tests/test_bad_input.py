@@ -124,7 +124,7 @@ def msg(words, *values):
     return [WithMessage(value, words) for value in values]
 
 
-def written(value):
+def format_number(value):
     """A number as messages show it: as Python writes it, or six digits of a long one."""
     return repr(value).replace(repr(HUGE), "1e+400 (rounded, of type int)")
 
@@ -134,9 +134,9 @@ def shown(argument, value):
     if isinstance(value, WithMessage):
         return value
     if isinstance(value, list) and value:
-        return value, f"{argument}[{len(value) - 1}]={written(value[-1])}"
+        return value, f"{argument}[{len(value) - 1}]={format_number(value[-1])}"
     if isinstance(value, QUOTED):
-        return value, f"{argument}={written(value)}"
+        return value, f"{argument}={format_number(value)}"
     return value, f"{argument} of type {type(value).__name__}"
 
 
@@ -156,7 +156,7 @@ WITH_OTHER_RULES = {"release_mean", "opt_several_means", *BALL}  # release_mean 
 DATA = sorted({*functions_with("sums")} - WITH_OTHER_RULES)
 VARIANCE = ["capped_variance", "opt_variance"]
 WITH_SUMS_ONLY = [*sorted({*DATA} - {*VARIANCE}), "release_mean"]  # functions of sums alone
-WITH_SPREAD = [*SWEEPS, "tradeoff", "simulate_akmv_error"]
+WITH_SPREAD = [*SWEEPS, "error_tradeoff", "simulate_akmv_error"]
 COUNTS, CLIPS, WIDTHS = ["Contributions"], functions_with("clipping"), functions_with("total_width")
 WITH_WEIGHTS = ["weighted_mean", "weighted_mean_error", "weighted_worst_case_error"]
 PROTECTED_COUNTS = ["private_mean_protected_counts"]
@@ -295,10 +295,17 @@ REFUSED = [
     ("mean_errors", SWEEPS[1:], V, [*msg("()", {"L": one_number}), *msg("got none", {})]),
     ("mean_errors", SWEEPS[1:], T, [None]),
     ("sampler", SWEEPS, *CALLABLE, V, msg("(10, 3)", three_columns)),
-    ("prior", ["tradeoff"], T, msg("callable, got prior=3", 3), V, msg("(10, 3)", three_columns)),
-    ("prior", ["tradeoff"], V, msg("(2,)", one_row)),
-    ("centres", ["tradeoff"], *REALS, V, [[5, 11.0], [-1.0], *msg("got none", [])]),
-    ("total_widths", ["tradeoff"], *REALS, V, [[-2.0]]),
+    (
+        "prior",
+        ["error_tradeoff"],
+        T,
+        msg("callable, got prior=3", 3),
+        V,
+        msg("(10, 3)", three_columns),
+    ),
+    ("prior", ["error_tradeoff"], V, msg("(2,)", one_row)),
+    ("centres", ["error_tradeoff"], *REALS, V, [[5, 11.0], [-1.0], *msg("got none", [])]),
+    ("total_widths", ["error_tradeoff"], *REALS, V, [[-2.0]]),
     # Vectors.
     ("d", ["ball_error", "ball_threshold"], *COUNT, V, [EDGE]),
     ("radius", ["clip_to_ball"], *SIZE, V, [INF]),
@@ -442,8 +449,8 @@ ALSO_REFUSED = [
     (V, "level", "level=1", result_of(*PROTECTED_COUNTS, "interval"), [1]),
     (V, "weight", "weight=0.5", result_of(*PROTECTED_COUNTS, "worst_case_error_at"), [0.5]),
     (T, "weight", "'many'", result_of(*PROTECTED_COUNTS, "worst_case_error_at"), ["many"]),
-    (V, "tau", "tau=-0.1", result_of("tradeoff", "best"), [-0.1]),
-    (V, "tau", "tau=0", result_of("tradeoff", "best", centres=[1], total_widths=[1]), [0]),
+    (V, "tau", "tau=-0.1", result_of("error_tradeoff", "best"), [-0.1]),
+    (V, "tau", "tau=0", result_of("error_tradeoff", "best", centres=[1], total_widths=[1]), [0]),
     (V, "sensitivity", "-2", LAWS[0].mean_error, [1, -2]),
     (V, "bias", "bias[1]=nan", LAWS[1].mean_error, [[0, NAN]]),
     *[(V, "z", "z[0]=inf", law.log_density, [[INF]]) for law in LAWS],
@@ -488,8 +495,8 @@ ACCEPTED = [
     *[("eps", [name], values) for name, values in EXTREMES.items()],
     ("budget", ["release_mean"], [2.0**-40, "1e9", Fraction(1, 3)]),
     ("eps", SWEEPS, [[1, "0.5", Fraction(1, 3)], np.array([0.5]), {0.5: 1}.keys()]),
-    ("centres", ["tradeoff"], [[10], 5, None]),
-    ("total_widths", ["tradeoff"], [0, [0, 1e9], None]),
+    ("centres", ["error_tradeoff"], [[10], 5, None]),
+    ("total_widths", ["error_tradeoff"], [0, [0, 1e9], None]),
     ("value", RECORDS, [[0, 10, 10.0], np.uint8([5, 6, 4]), [5, Decimal("6.5"), Fraction(1, 3)]]),
     ("user", WITH_COLUMNS, [["a", "1", "1"], [b"a", b"1", b"1"]]),
     ("project", functions_with("project"), [np.False_]),

@@ -133,7 +133,7 @@ SMALLEST_SHARE_SPENT = 0.999
 @every_eps
 @pytest.mark.parametrize("name", AUDITS)
 def test_mechanisms_spend_their_budget_and_no_more(name, eps):
-    ratio = spent(name, eps, *AUDITS[name])
+    ratio = worst_log_ratio(name, eps, *AUDITS[name])
     too_little, too_much = "too little noise for what a user moves", "more noise than necessary"
     assert ratio <= eps * (1 + ROUNDING), f"{too_little}: {ratio:.6g} is spent, the budget is {eps}"
     assert ratio >= SMALLEST_SHARE_SPENT * eps, (
@@ -169,7 +169,7 @@ def ratio_of(name, eps):
     return ratio
 
 
-def spent(name, eps, n_pairs, seed=1):
+def worst_log_ratio(name, eps, n_pairs, seed=1):
     """Return the largest log ratio over hard pairs, or over pairs with many users.
 
     With a small budget, few users make the variance and the means of two groups constant.
@@ -569,7 +569,7 @@ def stairs_too_narrow(law, sensitivity, *rest, draw=beyond.StaircaseNoise.draw):
     return draw(law, sensitivity / 1.01, *rest)
 
 
-def drawn_once(law, sensitivity, shape, rng):
+def draw_once(law, sensitivity, shape, rng):
     """The same noise in each coordinate."""
     return DRAW(law, sensitivity, (*shape[:-1], 1), rng) + np.zeros(shape)
 
@@ -680,7 +680,7 @@ FAULTS = {
     "one draw for all coordinates": (
         beyond.GaussianNoise,
         "draw",
-        drawn_once,
+        draw_once,
         for_both_ball_laws(1, INF),
     ),
     "lengths of one dimension more": (
@@ -703,7 +703,7 @@ def test_audits_detect_faults(monkeypatch, fault):
     """FAULTS gives, for each fault, how many times its budget a mechanism then spends."""
     *target, replacement, expected = FAULTS[fault]
     monkeypatch.setattr(*target, replacement)
-    assert {kind: spent(kind, 1, 200) for kind in expected} == pytest.approx(expected)
+    assert {kind: worst_log_ratio(kind, 1, 200) for kind in expected} == pytest.approx(expected)
 
 
 def draw_low(cells, cell, T):

@@ -163,7 +163,7 @@ def test_a_noise_of_infinite_cost_is_refused(monkeypatch):
 def test_two_steps_of_a_scale_are_enough_with_this_opendp(monkeypatch):
     """For 400 random sensitivities and budgets; the limit of 64 steps leaves a wide margin."""
     rng = np.random.default_rng(5)
-    monkeypatch.setattr(_noise, "MOST_STEPS", 3)
+    monkeypatch.setattr(_noise, "MAX_STEPS", 3)
     for _ in range(200):
         sensitivity = int(2.0 ** rng.uniform(0, 50))
         _noise.discrete_laplace(sensitivity, Fraction(2.0 ** rng.uniform(-6, 10)))

@@ -1,7 +1,7 @@
-"""Check the PDF: no errors, no missing glyphs, no line that extends far into the margin.
+"""Check the LaTeX log and source of the PDF for errors, missing glyphs and too wide lines.
 
-Also check that each statement is in the chapter that its number names. The argument is the folder
-with companion.tex and companion.log.
+Undefined references are errors, too. Also check that each statement is in the chapter that its
+number names. The argument is the folder with companion.tex and companion.log.
 """
 
 import re
@@ -10,17 +10,20 @@ from pathlib import Path
 
 WIDE = r"Overfull \\hbox \((?:[2-9]\d|\d{3,})\..*"  # a line that is too wide by 20 points or more
 FAULTS = rf"^(?:! .*|Missing character: .*|.*Reference `.*' on page .* undefined.*|{WIDE})"
-STATED = r"\{((?:Theorem|Lemma|Proposition|Corollary|Definition) (\d+)\.\d+)"
-PLACES = rf"secnumdepth\}}\{{(-?\d)|\\(chapter)\{{|\\begin\{{sphinxadmonition\}}\{{note\}}{STATED}"
+STATEMENT = r"\{((?:Theorem|Lemma|Proposition|Corollary|Definition) (\d+)\.\d+)"
+# A change of the numbering depth, the start of a chapter, or a numbered statement.
+MARKS = (
+    rf"secnumdepth\}}\{{(-?\d)|\\(chapter)\{{|\\begin\{{sphinxadmonition\}}\{{note\}}{STATEMENT}"
+)
 
 
 def misplaced_statements(tex):
-    """Return a line for each statement whose number names another chapter."""
+    """Return a line for each statement whose number names another chapter, or if there is none."""
     problems = []
     chapter = 0
-    is_numbered = True  # only until the first part sets the depth
+    is_numbered = True  # the initial state; each part sets the depth
     n_statements = 0
-    for depth, heading, statement, number in re.findall(PLACES, tex):
+    for depth, heading, statement, number in re.findall(MARKS, tex):
         if depth:
             is_numbered = int(depth) >= 0
         elif heading and is_numbered:

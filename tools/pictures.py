@@ -29,8 +29,8 @@ from .ext import recorded
 
 ROUNDING = 5.1e-6
 """Tables have six significant digits."""
-MOST_MARKS = 2
-"""Up to this number of points without a name mark a place."""
+MAX_MARKS = 2
+"""Up to this number of points without a name are marks, which are not compared."""
 FEWEST_POINTS = 5
 """A curve with more points than its table must pass through at least this many stored ones."""
 BOX_TOLERANCE = 0.006
@@ -174,7 +174,7 @@ def is_compared(curve):
     if curve["kind"] == "bars" and curve["x"] in (curve.get("x_low"), []):
         return False
     if curve["kind"] in ("line", "marks", "level") and not is_named(curve):
-        return len(curve["x"]) > MOST_MARKS
+        return len(curve["x"]) > MAX_MARKS
     return bool(curve["y"])
 
 
@@ -198,18 +198,18 @@ def axis_name(which, axes, figure):
 
 
 def ticks_of(which, axes, figure):
-    """Return the tick labels of an axis, by their places, if they are names."""
+    """Return the tick labels of an axis, by their positions, if they are names."""
     for ax in [axes, *figure["axes"]]:
-        ticks = {float(place): name for place, name in ax["ticks"][which].items() if name}
-        if any(is_name(name, place) for place, name in ticks.items()):
+        ticks = {float(position): name for position, name in ax["ticks"][which].items() if name}
+        if any(is_name(name, position) for position, name in ticks.items()):
             return ticks
     return {}
 
 
-def is_name(text, place):
-    """Whether a tick label is a name, or a number that differs from its place."""
+def is_name(text, position):
+    """Whether a tick label is a name, or a number that differs from its position."""
     try:
-        return float(text.replace("\N{MINUS SIGN}", "-")) != round(place, 9)
+        return float(text.replace("\N{MINUS SIGN}", "-")) != round(position, 9)
     except ValueError:
         return not re.match(r"\$.*\$$|.*%$", text)
 
@@ -232,7 +232,7 @@ class Drawn:
         edges = [key for end in ("", "_low", "_high") if (key := self.along + end) in curve]
         data = np.array([curve[key] for key in (self.across, *edges)], float)
         is_finite = np.isfinite(data).all(axis=0)
-        self.place, *self.edges = data[:, is_finite]
+        self.positions, *self.edges = data[:, is_finite]
         self.next_to = np.diff(np.flatnonzero(is_finite)) == 1
         """Whether a line joins each point to the next one, without a gap between them."""
 
@@ -266,8 +266,8 @@ class Drawn:
             # For stacked bars, the stored number is the length.
             self.edges = [self.edges[0] - self.edges[1]]
             return self.find(tables)
-        if not matches and self.kind == "marks" and len(self.place) > 1:
-            per_mark = [self.mark(i).find(tables) for i in range(len(self.place))]
+        if not matches and self.kind == "marks" and len(self.positions) > 1:
+            per_mark = [self.mark(i).find(tables) for i in range(len(self.positions))]
             return [match for group in per_mark for match in group] if all(per_mark) else []
         return matches
 
@@ -281,13 +281,13 @@ class Drawn:
         return strokes and self.row() in self.rows
 
     def row(self):
-        """Return the place of the row of strokes."""
+        """Return the position of the row of strokes."""
         return round(float(np.mean(self.edges)), 9)
 
     def mark(self, i):
         """Return one of several marks."""
         mark = copy(self)
-        mark.place, mark.edges = self.place[[i]], [edge[[i]] for edge in self.edges]
+        mark.positions, mark.edges = self.positions[[i]], [edge[[i]] for edge in self.edges]
         return mark
 
     def __str__(self):
@@ -295,7 +295,7 @@ class Drawn:
         what = what.get(self.kind, self.kind)
         if self.named:
             return f"the {what} labelled {self.label.removeprefix('_')!r}"
-        return f"the {what} without a label, of {len(self.place)} points,"
+        return f"the {what} without a label, of {len(self.positions)} points,"
 
 
 # --- Searching ------------------------------------------------------------------------------------
@@ -336,14 +336,14 @@ class Search:
         grouped = groups is not None and drawn.is_joined()
         codes = groups.to_numpy() if grouped else np.zeros(len(frame), int)
         self.groups = [codes == code for code in np.unique(codes)]
-        self.places = list(self.all_places())
+        self.position_columns = list(self.all_position_columns())
 
-    def all_places(self):
-        """Yield the columns that hold the places of all points, with the matching rows."""
+    def all_position_columns(self):
+        """Yield the columns that hold the positions of all points, with the matching rows."""
         for column in self.table.numeric:
             stored = self.frame[column].to_numpy()
-            if are_among(self.drawn.place, stored, ROUNDING * np.abs(stored)):
-                yield column, partial(close, self.drawn.place, stored)
+            if are_among(self.drawn.positions, stored, ROUNDING * np.abs(stored)):
+                yield column, partial(close, self.drawn.positions, stored)
         if self.drawn.kind == "level":
             yield None, partial(np.ones, (1, len(self.frame)), bool)
         for rows in self.in_order():
@@ -351,19 +351,19 @@ class Search:
 
     def in_order(self):
         """Yield the rows of the points if these are in the order of the rows, or the reverse."""
-        place, n = self.drawn.place, len(self.frame)
+        positions, n = self.drawn.positions, len(self.frame)
         ticks = sorted(self.drawn.ticks)
-        if len(ticks) == n and {*np.round(place)} <= {*ticks}:
-            rank = np.searchsorted(ticks, np.round(place))
+        if len(ticks) == n and {*np.round(positions)} <= {*ticks}:
+            rank = np.searchsorted(ticks, np.round(positions))
             yield from filter(self.ticks_agree, (rank, n - 1 - rank))
-        elif len(place) == n and np.allclose(np.diff(np.sort(place)), 1):
-            rank = np.argsort(np.argsort(place, kind="stable"))
+        elif len(positions) == n and np.allclose(np.diff(np.sort(positions)), 1):
+            rank = np.argsort(np.argsort(positions, kind="stable"))
             yield from (rank, n - 1 - rank)
 
     def ticks_agree(self, rows):
         """Whether the tick labels are names of the rows, or numbers in them."""
-        for place, row in zip(self.drawn.place, rows, strict=True):
-            name, row = self.drawn.ticks.get(round(place), ""), self.frame.iloc[row]
+        for position, row in zip(self.drawn.positions, rows, strict=True):
+            name, row = self.drawn.ticks.get(round(position), ""), self.frame.iloc[row]
             texts = row[self.table.texts]
             if texts.size and re.search(r"[^\W\d]", name):
                 if not any(contains(name, text) or contains(text, name) for text in texts):
@@ -390,66 +390,72 @@ class Search:
                 yield values + factor * frame[error], tolerance, units
 
     def matches(self, edge, column, end):
-        """Yield the units of an edge of the curve and its column of places, for each match."""
+        """Yield the units of an edge of the curve and its column of positions, for each match."""
         for stored, tolerance, units in self.expressions(column, end):
             if stored.isna().all():
                 continue
             tolerance = tolerance.to_numpy() + 1e-9 * stored.abs().max()
             stored = stored.to_numpy()
             edge = edge * np.nanmax(stored) / edge.max() if self.drawn.unitless else edge
-            if self.places and are_among(edge, stored, tolerance):
+            if self.position_columns and are_among(edge, stored, tolerance):
                 same = np.abs(edge[:, None] - stored) <= tolerance
-                for place, matching_rows in self.places:
+                for position_column, matching_rows in self.position_columns:
                     both = same & matching_rows()
                     if any(both[:, group].any(axis=1).all() for group in self.groups):
-                        yield units, place
+                        yield units, position_column
 
     def slopes(self):
-        """Return the places from which the line slopes to another rank; none if it is correct.
+        """Return the positions from which the line slopes to another rank; none if it is correct.
 
         Where one rank ends and the next begins, both have a row. So two joined points must have a
-        rank in common, or the same place.
+        rank in common, or the same position.
         """
         if "rank" not in self.frame or not self.drawn.is_joined():
             return []
         slopes, (edge, *_) = [], self.drawn.edges
         ranks = self.frame["rank"].to_numpy()
-        moves = ~close(self.drawn.place[:-1], self.drawn.place[1:]).diagonal()
+        moves = ~close(self.drawn.positions[:-1], self.drawn.positions[1:]).diagonal()
         for column in self.columns:
             for stored, tolerance, _ in self.expressions(column, False):
                 same = np.abs(edge[:, None] - stored.to_numpy()) <= tolerance.to_numpy()
-                for place, matching_rows in self.places:
+                for position_column, matching_rows in self.position_columns:
                     rows = same & matching_rows()
-                    if place in (None, "rank") or not rows.any(axis=1).all():
+                    if position_column in (None, "rank") or not rows.any(axis=1).all():
                         continue
                     possible = [{*ranks[row]} for row in rows]
                     rank_changes = np.array([a.isdisjoint(b) for a, b in pairwise(possible)])
-                    slopes.append(self.drawn.place[:-1][rank_changes & moves & self.drawn.next_to])
+                    slopes.append(
+                        self.drawn.positions[:-1][rank_changes & moves & self.drawn.next_to]
+                    )
         return min(slopes, key=len, default=[])
 
     def matches_of_denser(self, edge, column, end):
         """Yield matches of a curve with more points than the table, or several rows per point."""
         for stored, _, units in self.expressions(column, end):
-            for place in self.table.numeric:
-                if place != column and self.is_denser(edge, stored.to_numpy(), place):
-                    yield units, place
-                if place in dict(self.places) and self.is_summary_of_rows(edge, stored, place):
-                    yield units, place
+            for position_column in self.table.numeric:
+                if position_column != column and self.is_denser(
+                    edge, stored.to_numpy(), position_column
+                ):
+                    yield units, position_column
+                if position_column in dict(self.position_columns) and self.is_summary_of_rows(
+                    edge, stored, position_column
+                ):
+                    yield units, position_column
 
-    def is_summary_of_rows(self, edge, stored, place):
-        """Whether the curve is the median, minimum or maximum of the rows at each place."""
-        rows = stored.groupby(self.frame[place])
+    def is_summary_of_rows(self, edge, stored, position_column):
+        """Whether the curve is the median, minimum or maximum of the rows at each position."""
+        rows = stored.groupby(self.frame[position_column])
         if rows.size().min() < FEWEST_POINTS or rows.ngroups != len(edge):
             return False
         tolerance = 2 * ROUNDING
         return any(
-            np.allclose(edge[np.argsort(self.drawn.place)], summary, tolerance)
+            np.allclose(edge[np.argsort(self.drawn.positions)], summary, tolerance)
             for summary in (rows.median(), rows.min(), rows.max())
         )
 
-    def is_denser(self, edge, stored, place):
+    def is_denser(self, edge, stored, position_column):
         """Whether the curve has more points than the table, and passes through the stored ones."""
-        x = self.frame[place].to_numpy()
+        x = self.frame[position_column].to_numpy()
         for group in self.groups:
             rows = group & np.isfinite(x) & np.isfinite(stored)
             if FEWEST_POINTS <= rows.sum() < len(edge) and self.passes_through(
@@ -460,8 +466,8 @@ class Search:
 
     def passes_through(self, edge, x, y):
         """Whether the curve passes through stored points: each is between two of the curve's."""
-        order = np.argsort(self.drawn.place, kind="stable")
-        line, edge = self.drawn.place[order], edge[order]
+        order = np.argsort(self.drawn.positions, kind="stable")
+        line, edge = self.drawn.positions[order], edge[order]
         slack = ROUNDING * np.abs(x)
         first = np.searchsorted(line, x - slack) - 1
         last = np.searchsorted(line, x + slack, "right")
@@ -476,7 +482,7 @@ class Search:
         """Return the units and columns of all matches; none if an edge of the curve has none."""
         units = []
         for i, edge in enumerate(self.drawn.edges):
-            marks = not self.drawn.named and self.places
+            marks = not self.drawn.named and self.position_columns
             if np.ptp(edge) == 0 and len(edge) > 1 and (i or marks):
                 continue  # the constant base of bars or bands, or the line that marks are on
             columns = dict.fromkeys([*self.columns, *(self.table.measured if i else [])])
@@ -495,14 +501,18 @@ class Search:
         column, edge = self.columns[0], self.drawn.edges[0]
         (values, *_), *_ = self.expressions(column, False)
         message = f"is not in column {column!r} of data/{self.table.name}.csv"
-        for place, matching_rows in self.places:
+        for position_column, matching_rows in self.position_columns:
             for i, rows in enumerate(matching_rows()):
                 stored = values.to_numpy()[rows]
                 if not close(edge[i : i + 1], stored, 2 * ROUNDING).any():
-                    where = f"{place} = {self.drawn.place[i]:.6g}" if place else f"point {i + 1}"
+                    where = (
+                        f"{position_column} = {self.drawn.positions[i]:.6g}"
+                        if position_column
+                        else f"point {i + 1}"
+                    )
                     numbers = f"{edge[i]:.6g} drawn, {stored[0]:.6g} stored"
                     return f"{message} (first difference at {where}: {numbers})"
-        return f"{message} (nor are its {self.drawn.across}, from {self.drawn.place[0]:.6g} on)"
+        return f"{message} (nor are its {self.drawn.across}, from {self.drawn.positions[0]:.6g} on)"
 
 
 # --- Faults ---------------------------------------------------------------------------------------
@@ -551,10 +561,10 @@ def faults_of_curve(drawn, tables):
     if len(slopes):
         yield f"{drawn} slopes from {drawn.across} = {slopes[0]:.6g} to another rank"
     mismatches = []
-    for search, (units, place) in matches:
+    for search, (units, position_column) in matches:
         units_of_axes = [(drawn.along, units)] if units else []
-        if place:
-            units_of_axes.append((drawn.across, search.table.units(place)))
+        if position_column:
+            units_of_axes.append((drawn.across, search.table.units(position_column)))
         mismatches.append(
             [(axis, units) for axis, units in units_of_axes if not fits(drawn.axis[axis], units)]
         )
@@ -571,7 +581,7 @@ def faults_of_boxes(drawn, tables):
     for table in tables:
         if "share" not in table.numeric:
             continue
-        rows = table.rows([drawn.ticks.get(round(drawn.place[0]), ""), drawn.title], [])
+        rows = table.rows([drawn.ticks.get(round(drawn.positions[0]), ""), drawn.title], [])
         ends = np.ravel(drawn.edges)
         ends = ends[(rows.error.min() < ends) & (ends < rows.error.max())]
         shares = np.interp(ends, rows.error, rows.share)
@@ -586,7 +596,9 @@ def faults_of_barcode(drawn, tables):
     for table in tables:
         for column in table.columns_named(name):
             rows = table.frame[table.frame[column] == 1]
-            if any(np.array_equal(np.sort(rows[x]), np.sort(drawn.place)) for x in table.numeric):
+            if any(
+                np.array_equal(np.sort(rows[x]), np.sort(drawn.positions)) for x in table.numeric
+            ):
                 return
     yield f"the strokes of {name!r} are not where its column is 1"
 

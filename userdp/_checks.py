@@ -35,7 +35,7 @@ _LONGEST_TEXT = 100
 _SEPARATORS = frozenset(",;|")
 
 # Whole numbers, fractions and decimals with more digits are shown rounded to six.
-_MOST_DIGITS = 60
+_MAX_DIGITS = 60
 _SIX_DIGITS = Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
@@ -67,10 +67,10 @@ def digits_of(value: object) -> str:
     """Return the repr of a plain value; long numbers are rounded to six digits."""
     if isinstance(value, int | Fraction):
         parts = value.numerator, value.denominator
-        if sum(map(int.bit_length, parts)) <= _MOST_DIGITS * math.log2(10):
+        if sum(map(int.bit_length, parts)) <= _MAX_DIGITS * math.log2(10):
             return repr(value)
         number = _SIX_DIGITS.divide(*map(Decimal, parts))
-    elif isinstance(value, Decimal) and len(value.as_tuple().digits) > _MOST_DIGITS:
+    elif isinstance(value, Decimal) and len(value.as_tuple().digits) > _MAX_DIGITS:
         number = _SIX_DIGITS.plus(value)
     else:
         return repr(value)

@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from userdp._checks import Floats
 
-_MOST_HALVINGS = 2200
+_MAX_HALVINGS = 2200
 """Enough, because two floats are at most 2^1025 apart, and adjacent ones at least 2^-1074."""
 
-_MOST_DOUBLINGS = 2100
+_MAX_DOUBLINGS = 2100
 """Enough to get from the smallest positive float beyond the largest."""
 
 
@@ -47,13 +47,11 @@ def double(holds: Callable[[Floats], Any], start: npt.ArrayLike, quantity: str) 
     """
     end = np.asarray(start, dtype=np.float64)
     with np.errstate(over="ignore"):
-        for _ in range(_MOST_DOUBLINGS):
+        for _ in range(_MAX_DOUBLINGS):
             if not np.any(holds(end)):
                 return end
             end = np.asarray(2 * end)
-    raise NotFoundError(
-        f"An upper end for {quantity} was not found in {_MOST_DOUBLINGS} doublings."
-    )
+    raise NotFoundError(f"An upper end for {quantity} was not found in {_MAX_DOUBLINGS} doublings.")
 
 
 def halve(
@@ -85,7 +83,7 @@ def halve(
     """
     low = np.asarray(low, dtype=np.float64)
     high = np.asarray(high, dtype=np.float64)
-    for _ in range(_MOST_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         middle = low + (high - low) / 2
         if whole:
             middle = np.floor(middle)

@@ -221,8 +221,8 @@ def akmv(sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLik
 
     Half of the budget is for T, which targets the ceil(2/eps)-th largest sum with exponent eps/4
     per rank; the other half is for Laplace noise of scale 2T / (N eps). By adaptive composition, T
-    and the mean together are user-level eps-DP for replacing one user's samples, with public
-    counts; not safe for production (see the note on floating point in `userdp.mechanisms`).
+    and the mean together are user-level eps-DP under replacement of all samples of one user, with
+    public counts; not safe for production (see the note on floating point in `userdp.mechanisms`).
 
     Parameters
     ----------

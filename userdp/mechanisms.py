@@ -36,8 +36,8 @@ def laplace(
 ) -> Floats:
     """Release the sample mean with Laplace noise of scale U m* / (N eps): Theorem II.1.
 
-    Nothing is clipped. User-level eps-DP for replacing one user's samples, with public counts; not
-    safe for production (see the module's note on floating point).
+    Nothing is clipped. User-level eps-DP under replacement of all samples of one user, with public
+    counts; not safe for production (see the module's note on floating point).
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def laplace_mean_error(sums: npt.ArrayLike, users: Contributions, eps: Epsilon) 
 def opt_worst_case(
     sums: npt.ArrayLike, users: Contributions, eps: Epsilon, *, rng: RNGLike = None
 ) -> Floats:
-    """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
+    """Release the mean clipped as in Theorem III.1, with noise scaled to T_eps / N.
 
     Each user's sum is clipped to the interval of width T_eps around U m_l / 2, which is the same as
-    projecting the user's average to the interval of `optimal_clipping`. User-level eps-DP for
-    replacing one user's samples, with public counts; not safe for production (see the module's note
-    on floating point).
+    projecting the user's average onto the interval of `optimal_clipping`. User-level eps-DP under
+    replacement of all samples of one user, with public counts; not safe for production (see the
+    module's note on floating point).
 
     Parameters
     ----------

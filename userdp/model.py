@@ -22,10 +22,10 @@ from userdp import _checks as check
 from userdp._checks import Floats, Real
 
 # Above this total, floats no longer represent every integer.
-_MOST_SAMPLES = 2**53
+_MAX_SAMPLES = 2**53
 
 # Maximum number of users in a generated collection, whose counts take 2 GiB.
-_MOST_GENERATED_USERS = 2**28
+_MAX_GENERATED_USERS = 2**28
 
 # The type of the bound of users, and of each result that is as exact as the bound: float or
 # Fraction. For `Contributions` without brackets it may be either. Before Python 3.13, such defaults
@@ -106,22 +106,22 @@ class Contributions(Generic[Number]):
 
     @classmethod
     def _of_histogram(
-        cls, sizes: npt.NDArray[np.int64], n_users: npt.NDArray[np.int64], upper: Real
+        cls, counts: npt.NDArray[np.int64], multiplicities: npt.NDArray[np.int64], upper: Real
     ) -> Self:
         """Return the users of a `histogram`, without an array that has one entry per user.
 
-        The sizes are distinct and ascending; sizes and numbers of users are at least 1.
+        The counts are distinct and ascending; counts and multiplicities are at least 1.
         """
         users = object.__new__(cls)
         # Python's integers do not overflow.
-        total = sum(m * n for m, n in zip(sizes.tolist(), n_users.tolist(), strict=True))
-        if total > _MOST_SAMPLES:
+        total = sum(m * n for m, n in zip(counts.tolist(), multiplicities.tolist(), strict=True))
+        if total > _MAX_SAMPLES:
             _refuse_total(total)
         attributes = {
-            "histogram": (sizes, n_users),
-            "n_users": int(n_users.sum()),
+            "histogram": (counts, multiplicities),
+            "n_users": int(multiplicities.sum()),
             "total": total,
-            "max_count": int(sizes[-1]),
+            "max_count": int(counts[-1]),
         }
         for name, value in attributes.items():
             object.__setattr__(users, name, value)
@@ -138,8 +138,8 @@ class Contributions(Generic[Number]):
     def counts(self) -> npt.NDArray[np.int64]:
         """Numbers of samples m_l, in the order given, shape (L,)."""
         # Called only for users given by a histogram. The largest counts come first.
-        sizes, n_users = self.histogram
-        counts = np.repeat(sizes[::-1], n_users[::-1])
+        distinct, multiplicities = self.histogram
+        counts = np.repeat(distinct[::-1], multiplicities[::-1])
         counts.setflags(write=False)
         return counts
 
@@ -222,17 +222,17 @@ def _read_counts(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
         for index, count in enumerate(raw):
             check.number(f"counts[{index}]", count, numbers.Integral, "an integer")
     check.refuse_entries("counts", "at least 1", raw, raw < 1)
-    check.refuse_entries("counts", f"at most 2^53 = {_MOST_SAMPLES}", raw, raw > _MOST_SAMPLES)
+    check.refuse_entries("counts", f"at most 2^53 = {_MAX_SAMPLES}", raw, raw > _MAX_SAMPLES)
     exact = raw.astype(np.int64)
     # The float sum is tried first, because the integer sum of such large counts might overflow.
-    if exact.sum(dtype=np.float64) > 2 * _MOST_SAMPLES or int(exact.sum()) > _MOST_SAMPLES:
+    if exact.sum(dtype=np.float64) > 2 * _MAX_SAMPLES or int(exact.sum()) > _MAX_SAMPLES:
         _refuse_total(exact.sum(dtype=np.float64))
     exact.setflags(write=False)
     return exact
 
 
 def _refuse_total(total: float) -> NoReturn:
-    rule = f"sum to at most 2^53 = {_MOST_SAMPLES} samples"
+    rule = f"sum to at most 2^53 = {_MAX_SAMPLES} samples"
     check.refuse("counts", rule, f"a sum of about {total:.6g}")
 
 
@@ -323,7 +323,7 @@ def geometric_collection(M: int, upper: Real) -> Contributions:  # noqa: N803 (t
     >>> geometric_collection(M=2, upper=65).counts
     array([4, 2, 2, 1, 1, 1, 1])
     """
-    most = _MOST_GENERATED_USERS.bit_length() - 2
+    most = _MAX_GENERATED_USERS.bit_length() - 2
     level = np.arange(check.integer("M", M, least=0, most=most) + 1)
     return Contributions(np.repeat(2 ** level[::-1], 2**level), upper)
 
@@ -362,9 +362,9 @@ def extreme_collection(n_users: int, max_count: int, upper: Real) -> Contributio
     >>> extreme_collection(n_users=4, max_count=10, upper=65).counts
     array([ 1,  1,  1, 10])
     """
-    n_users = check.integer("n_users", n_users, least=1, most=_MOST_GENERATED_USERS)
+    n_users = check.integer("n_users", n_users, least=1, most=_MAX_GENERATED_USERS)
     counts = np.ones(n_users, dtype=np.int64)
-    counts[-1] = check.integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
+    counts[-1] = check.integer("max_count", max_count, least=1, most=_MAX_SAMPLES)
     return Contributions(counts, upper)
 
 

@@ -26,7 +26,7 @@ _BLOCK = 2**20
 
 # A normal sample is outside [0, U] with a probability of at most 0.62, so this many redraws hardly
 # ever fail.
-_MOST_REDRAWS = 400
+_MAX_REDRAWS = 400
 
 
 # A distribution of datasets, called as ``sampler(users, n_trials, rng=rng)``; returns user sums,
@@ -109,13 +109,13 @@ def gaussian_sums(
     def draw(shape: tuple[int, int, int]) -> Floats:
         samples = generator.normal(upper / 2, deviation, shape)
         outside = (samples < 0) | (samples > upper)
-        for _ in range(_MOST_REDRAWS):
+        for _ in range(_MAX_REDRAWS):
             if not outside.any():
                 return samples
             samples[outside] = generator.normal(upper / 2, deviation, np.count_nonzero(outside))
             outside = (samples < 0) | (samples > upper)
         raise NotFoundError(
-            f"Normal samples between 0 and {upper:g} were not found in {_MOST_REDRAWS} draws."
+            f"Normal samples between 0 and {upper:g} were not found in {_MAX_REDRAWS} draws."
         )
 
     return _add_up(users, n_trials, draw)

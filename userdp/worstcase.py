@@ -1,9 +1,10 @@
 """Worst-case error of clipped means, and the clipping that minimises it (Section III).
 
 Neighbouring datasets may differ in all samples of one user. All functions take `users`, the public
-counts and bound U; `clipping` holds the public intervals, and `eps` is the privacy budget,
-interpreted as in `rank`. Errors are in the unit of the samples. Results are Fractions if the bound
-and the intervals are Fractions, otherwise floats.
+counts and bound U; `clipping` holds the public intervals. `eps` is the privacy budget, read by
+`read_eps`; `threshold` and `optimal_clipping` also round 2/eps as `rank` does. Errors are in the
+unit of the samples. Results are Fractions if the bound and the intervals are Fractions, otherwise
+floats (`sum_of_largest` is always a Fraction).
 """
 
 from __future__ import annotations
@@ -73,8 +74,9 @@ def sensitivity(users: Contributions, clipping: Clipping | None = None) -> Real:
 def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
     """Return the largest bias of a clipped mean over all datasets: Lemma III.1, repaired.
 
-    It is max(A, B) / N, where A is the sum of a and B the sum of U - b over all samples: the bias
-    has a sign, so samples that are raised to their intervals offset those that are lowered.
+    It is max(A, B) / N, where A is the sum over all samples of the lower ends a of their intervals,
+    and B that of U - b, for the upper ends b: the bias has a sign, so samples that are raised to
+    their intervals offset those that are lowered.
 
     Parameters
     ----------
@@ -108,8 +110,9 @@ def worst_case_bias(users: Contributions[Number], clipping: Clipping) -> Number 
 def printed_bias(users: Contributions[Number], clipping: Clipping) -> Number | float:
     """Return equation (5) as the paper prints it: (1/N) sum max(a, U - b) over all samples.
 
-    It is an upper bound on `worst_case_bias`. The two are equal if and only if a - (U - b) has the
-    same sign for all samples, as for the symmetric intervals of Theorem III.1.
+    It is an upper bound on `worst_case_bias`. The two are equal if and only if a - (U - b) is not
+    positive for one sample and negative for another; for the symmetric intervals of Theorem III.1
+    it is 0 for all samples.
 
     Parameters
     ----------
@@ -165,8 +168,8 @@ def worst_case_error(
     0.5
     """
     bias: Any = worst_case_bias(users, clipping)
-    delta: Any = sensitivity(users, clipping)
-    return _number_or_float(users, bias + delta / read_eps(eps))
+    mean_sensitivity: Any = sensitivity(users, clipping)
+    return _number_or_float(users, bias + mean_sensitivity / read_eps(eps))
 
 
 def threshold(users: Contributions[Number], eps: Epsilon) -> Number:
@@ -237,8 +240,9 @@ def optimal_clipping(users: Contributions, eps: Epsilon) -> Clipping:
 def optimal_error(users: Contributions[Number], eps: Epsilon) -> Number:
     """Return the smallest worst-case error, E_OPT = U H(2/eps) / (2N): equation (12), repaired.
 
-    H is `sum_of_largest`. No estimator with Laplace noise for its sensitivity, clipped or not, has
-    a smaller worst-case error. The value is computed exactly, and rounded once if U is a float.
+    H is `sum_of_largest`. No estimator with Laplace noise scaled to its sensitivity, clipped or
+    not, has a smaller worst-case error. The value is computed exactly, and rounded once if U is a
+    float.
 
     Parameters
     ----------
@@ -299,15 +303,16 @@ def symmetric_error(
     check.instance("users", users, Contributions)
     width = check.nonnegative("total_width", total_width, users.is_exact)
     bias: Any = _symmetric_bias(users, width)
-    delta: Any = width / users.total
-    return _number_or_float(users, bias + delta / read_eps(eps))
+    mean_sensitivity: Any = width / users.total
+    return _number_or_float(users, bias + mean_sensitivity / read_eps(eps))
 
 
 def sum_of_largest(users: Contributions, x: Fraction | int) -> Fraction:
     """Return H(x), the number of samples of the x largest contributors.
 
-    It is the sum of the floor(x) largest counts, plus the fraction x - floor(x) of the next one, or
-    of all counts if x exceeds the number of users: a concave, piecewise linear function of x.
+    It is the sum of the floor(x) largest counts plus the fraction x - floor(x) of the next one; if
+    x is at least the number of users, it is the sum of all counts. H is concave and piecewise
+    linear.
 
     Parameters
     ----------
@@ -348,18 +353,18 @@ def _nth_largest_sum(users: Contributions[Number], n: int) -> Number:
     """Return the n-th largest sum U m_l, or 0 if there are fewer users."""
     if n > users.n_users:
         return _as_bound(users, 0)
-    sizes, n_users = users.histogram
-    cumulative = np.cumsum(n_users[::-1])
-    count = int(sizes[::-1][np.searchsorted(cumulative, n)])
+    counts, multiplicities = users.histogram
+    cumulative = np.cumsum(multiplicities[::-1])
+    count = int(counts[::-1][np.searchsorted(cumulative, n)])
     return _as_bound(users, users.upper * count)
 
 
 def _symmetric_bias(users: Contributions[Number], width: Real) -> Number | float:
     """Return the worst-case bias of symmetric intervals, computed from the distinct counts."""
-    sizes, n_users = users.histogram
+    counts, multiplicities = users.histogram
     upper: Any = users.upper
-    surplus = Contributions(sizes, upper).surplus(width)
-    return _number_or_float(users, np.sum(n_users * surplus)) / 2 / users.total
+    surplus = Contributions(counts, upper).surplus(width)
+    return _number_or_float(users, np.sum(multiplicities * surplus)) / 2 / users.total
 
 
 def _check_fit(users: Contributions, clipping: Clipping) -> None:
@@ -374,7 +379,7 @@ def _check_fit(users: Contributions, clipping: Clipping) -> None:
 
 
 def _sum_per_user(users: Contributions, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the sums over each user's samples of values given per user or per sample."""
+    """Return each user's sum over its samples; `values` has one entry per user or per sample."""
     if values.size != users.n_users:
         return np.add.reduceat(values, np.cumsum(users.counts) - users.counts)
     return values * users.counts

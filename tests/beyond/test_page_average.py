@@ -23,10 +23,10 @@ fewer_examples = settings(max_examples=40)
 @fewer_examples
 @given(collections(), fractions, shares, st.data())
 def test_a_threshold_is_no_worse_than_the_cap_on_average_over_a_dataset_and_its_mirror_image(
-    users, eps, part, data
+    users, eps, share, data
 ):
     fractions_of_largest = np.array(data.draw(several(shares, users.n_users)))
-    T, largest = part * users.upper * users.max_count, float(users.upper) * users.counts
+    T, largest = share * users.upper * users.max_count, float(users.upper) * users.counts
     assume(T > 0)
     cap, threshold = beyond.centred_clipping(users, 2 * T, 0 * T), beyond.centred_clipping(users, T)
     assert ud.worst_case_bias(users, cap) == 2 * ud.worst_case_bias(users, threshold)
@@ -67,7 +67,7 @@ def test_weights_are_no_worse_than_random_dropping_on_average(samples, k):
 @fewer_examples
 @given(collections(), st.integers(1, 4), st.fractions(Fraction(1, 4), 1))
 def test_weights_have_the_guarantee_of_a_cap_and_are_best_among_estimators_exact_at_zero(
-    users, k, part
+    users, k, share
 ):
     """Caps need not be whole numbers. Dropping's bias is the largest over samples 0 and U."""
     k = min(k, users.max_count)
@@ -79,7 +79,7 @@ def test_weights_have_the_guarantee_of_a_cap_and_are_best_among_estimators_exact
     dropping_bias = max(abs(Fraction(sum(b), N) - Fraction(sum(b[:L]), N_k)) for b in blocks)
     guarantee = PAGE.drop(users, 2, np.zeros((1, N)))[0][k - 1]  # as plotted on the page
     assert guarantee == pytest.approx(U * float(dropping_bias + Fraction(k, 2 * N_k)))
-    for cap in (k, k * part):
+    for cap in (k, k * share):
         weights = [min(Fraction(int(m)), Fraction(cap)) for m in users.counts]
         T = users.upper * cap * N / sum(weights)
         bias = beyond.weighted_worst_case_error(users, weights, 1) - T / N
@@ -197,7 +197,7 @@ def test_under_a_random_level_clipping_does_not_match_weights(name):
     sums = PAGE.random_level(users, 300, rng=np.random.default_rng(3))
     guarantees, errors = PAGE.weigh(users, 1, sums)
     centres = np.linspace(0, U, 11)
-    trade = beyond.tradeoff(users, 1, lambda users, n, *, rng: sums, 300, centres=centres)
+    trade = beyond.error_tradeoff(users, 1, lambda users, n, *, rng: sums, 300, centres=centres)
     clipped = trade.best(guarantees[0] / trade.smallest_guarantee - 1)
     gap = clipped.mean_error - errors[0].mean()
     assert gap > 0.1 * errors[0].mean()
@@ -207,7 +207,7 @@ def test_under_a_random_level_clipping_does_not_match_weights(name):
 def test_a_prior_with_a_known_mean_leads_to_a_constant():
     level = PAGE.random_level
     known, unknown = (
-        beyond.tradeoff(GEOMETRIC, 0.02, law, 200, rng=1).frontier()[-1]
+        beyond.error_tradeoff(GEOMETRIC, 0.02, law, 200, rng=1).frontier()[-1]
         for law in (ud.uniform_sums, level)
     )
     assert known.total_width == 0 < unknown.total_width
@@ -220,7 +220,7 @@ def test_a_prior_with_a_known_mean_leads_to_a_constant():
 @pytest.mark.parametrize(("name", "least", "most"), [("geometric", 0, 0.4), ("extreme", 0.9, 1)])
 def test_a_guarantee_half_as_large_again_helps_much_on_one_collection_only(name, least, most):
     users, law = PAPER[name]
-    trade = beyond.tradeoff(users, 1, law, 200, centres=[U / 2], rng=6)
+    trade = beyond.error_tradeoff(users, 1, law, 200, centres=[U / 2], rng=6)
     errors = ud.opt_worst_case_mean_error(law(users, 200, rng=7), users, 1)
     assert least < trade.best(0.5).mean_error / errors.mean() < most
 

@@ -25,7 +25,7 @@ ONE_HEAVY = ud.Contributions([100] + [1] * 900, upper=1)
 EXTREME = ud.extreme_collection(n_users=101, max_count=10, upper=1)
 
 
-def mirrored(table):
+def mixture_with_mirror_image(table):
     """The even mixture of a table and its mirror image: mirrored data give mirrored outputs."""
     return [[(table[i][j] + table[2 - i][2 - j]) / 2 for j in range(3)] for i in range(3)]
 
@@ -52,7 +52,7 @@ def test_the_risk_of_mirrored_tables_is_at_least_that_of_the_larger_part():
     rng = np.random.default_rng(2)
     for _ in range(300):
         q, w = Fraction(int(rng.integers(11, 60)), 10), Fraction(int(rng.integers(1, 10)), 10)
-        tables = [mirrored(PAGE.random_table(rng, q)) for _ in range(2)]
+        tables = [mixture_with_mirror_image(PAGE.random_table(rng, q)) for _ in range(2)]
         used, risk, weighted = PAGE.try_two_parts(tables, (w, 1 - w), q)
         assert used <= 1
         assert max(weighted) <= risk <= sum(weighted)

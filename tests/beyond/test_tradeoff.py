@@ -32,7 +32,7 @@ def test_tradeoff_holds_guarantee_and_mean_error_of_each_member(noise, upper):
     users = ud.Contributions([5, 3, 3, 1], upper)
     sums = ud.uniform_sums(SMALL, 30, rng=2)
     options = {"centres": [7, 0, 5.5], "total_widths": [0, 3, 200, 31.0]}
-    trade = beyond.tradeoff(users, LAWS[noise](0.7), lambda *_, rng: sums, 30, **options)
+    trade = beyond.error_tradeoff(users, LAWS[noise](0.7), lambda *_, rng: sums, 30, **options)
     assert trade.centres.tolist() == [0, 5.5, 7]
     assert trade.total_widths.tolist() == [0, 3, 31, 200]
     assert trade.smallest_guarantee == beyond.optimal_error(SMALL, LAWS[noise](0.7))
@@ -48,7 +48,7 @@ def test_tradeoff_holds_guarantee_and_mean_error_of_each_member(noise, upper):
 
 
 def small_trade(eps=1, n_trials=50, **options):
-    return beyond.tradeoff(SMALL, eps, ud.uniform_sums, n_trials, **{"rng": 1} | options)
+    return beyond.error_tradeoff(SMALL, eps, ud.uniform_sums, n_trials, **{"rng": 1} | options)
 
 
 def test_best_has_the_smallest_mean_error_within_the_guarantee():
@@ -98,7 +98,7 @@ def test_members_of_the_frontier_are_not_dominated_and_dominate_all_others():
 @pytest.mark.parametrize("eps", [0.3, Fraction(1, 2), Fraction(2, 3), 0.99, 1, 2, 20])
 def test_the_default_grid_has_the_centres_and_widths_stated(users, eps, noise):
     """Width 0, equal ratios, the ends of the flat piece, and guarantees in steps of 5 %."""
-    trade = beyond.tradeoff(users, LAWS[noise](eps), ud.uniform_sums, 2, rng=1)
+    trade = beyond.error_tradeoff(users, LAWS[noise](eps), ud.uniform_sums, 2, rng=1)
     np.testing.assert_allclose(trade.centres, float(users.upper) * np.arange(21) / 20)
     T, largest = float(beyond.threshold(users, LAWS[noise](eps))), float(max(users.largest_sums))
     kinks = {0.0, T, max((float(x) for x in users.largest_sums if x < T), default=0.0)}
@@ -123,7 +123,9 @@ def test_the_seed_determines_the_1000_datasets_and_progress_is_shown(progress_ca
 
     sizes = []
     first, again, other = (
-        beyond.tradeoff(SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=rng).mean_error
+        beyond.error_tradeoff(
+            SMALL, 1, prior, centres=[4, 5], total_widths=[1, 2, 3], rng=rng
+        ).mean_error
         for rng in (4, 4, 5)
     )
     assert sizes == [1000] * 3

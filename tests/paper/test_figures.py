@@ -15,24 +15,24 @@ import userdp as ud
 
 DATA = BOOK / "data"
 COLLECTIONS = {"geometric": GEOMETRIC, "extreme": EXTREME}
-SIX_DIGITS = 5.1e-6
+RTOL_SIX_DIGITS = 5.1e-6  # half a unit in the sixth digit, and rounding
 
 
-def akmv(users, budgets):
+def akmv_errors(users, budgets):
     return np.array([float(ud.akmv_error(users.largest_sums, users, eps)) for eps in budgets])
 
 
-def exact_budgets(part):
-    """The budgets of a table's rows: at a jump, 2/j exactly or just below it, as the rank says.
+def exact_budgets(table):
+    """The budgets of a table's rows, before rounding: at a jump, 2/j or just below it.
 
-    Six digits suffice to recognise the budgets at jumps.
+    It is 2/j if the rank is j, and slightly less if the rank is j + 1. Six digits suffice to
+    recognise the budgets at jumps.
     """
-    ranks = part["rank"]
-    nearest = (2 / part.eps).round().astype(int)
-    jumps = (2 / part.eps - nearest).abs() < 1e-4
-    just_below = Fraction(1, 10**7)
-    rows = zip(part.eps, ranks, nearest, jumps, strict=True)
-    return [Fraction(2, j) - (k > j) * just_below if jump else e for e, k, j, jump in rows]
+    ranks = table["rank"]
+    nearest = (2 / table.eps).round().astype(int)
+    jumps = (2 / table.eps - nearest).abs() < 1e-4
+    rows = zip(table.eps, ranks, nearest, jumps, strict=True)
+    return [Fraction(2, j) - (k > j) * JUST_BELOW if jump else e for e, k, j, jump in rows]
 
 
 def test_with_jumps_adds_both_sides_of_each_jump():
@@ -56,14 +56,14 @@ def test_figure_1_agrees_with_a_recomputation(name):
     part = data[data.collection == name]
     assert [*part["rank"]] == [ud.rank(eps) for eps in exact_budgets(part)]
     opt = [float(ud.optimal_error(users, e)) for e in exact_budgets(part)]
-    np.testing.assert_allclose(part.opt, opt, SIX_DIGITS)
-    np.testing.assert_allclose(part.akmv, akmv(users, exact_budgets(part)), SIX_DIGITS)
-    assert (part.akmv >= 2 * part.opt * (1 - SIX_DIGITS)).all()
+    np.testing.assert_allclose(part.opt, opt, RTOL_SIX_DIGITS)
+    np.testing.assert_allclose(part.akmv, akmv_errors(users, exact_budgets(part)), RTOL_SIX_DIGITS)
+    assert (part.akmv >= 2 * part.opt * (1 - RTOL_SIX_DIGITS)).all()
     simulated = part.dropna()
     assert len(simulated) == 25
     assert set(simulated.trials) == {10_000}
     assert set(part.trials[part.akmv_simulated.isna()]) == {0}
-    slack = SIX_DIGITS * simulated.akmv
+    slack = RTOL_SIX_DIGITS * simulated.akmv
     distance = (simulated.akmv_simulated - simulated.akmv).abs()
     assert (distance <= 6 * simulated.standard_error + slack).all()
     assert (simulated.standard_error <= 0.01 * simulated.akmv).all()
@@ -71,11 +71,11 @@ def test_figure_1_agrees_with_a_recomputation(name):
 
 @pytest.mark.parametrize("figure", [1, 2, 3])
 def test_each_line_of_the_figures_has_both_sides_of_each_jump(figure):
-    """From ε = 2/20 to 2/1, with the ranks k + 1 and k at 2/k."""
+    """There are two rows at ε = 2/k, with the ranks k + 1 and k, for k = 19 to 1."""
     data = pd.read_csv(DATA / f"figure-{figure}.csv")
-    lines = ["collection"] if figure == 1 else ["mechanism", "method"]
+    keys = ["collection"] if figure == 1 else ["mechanism", "method"]
     data = data if figure == 1 else data[data.method != "simulated"]
-    for line, part in data.groupby(lines):
+    for line, part in data.groupby(keys):
         pairs = part[part.eps.duplicated(keep=False)].groupby("eps", sort=False)["rank"].agg(list)
         expected = {f"{2 / k:.6g}": [k + 1, k] for k in range(19, 0, -1)}
         assert {f"{eps:.6g}": ranks for eps, ranks in pairs.items()} == expected, line
@@ -83,19 +83,19 @@ def test_each_line_of_the_figures_has_both_sides_of_each_jump(figure):
 
 def test_the_teeth_of_figure_1_agree_with_a_recomputation():
     data = pd.read_csv(DATA / "figure-1-teeth.csv")
-    below = akmv(GEOMETRIC, 2 / data.k * (1 - 1e-8))
+    below = akmv_errors(GEOMETRIC, 2 / data.k * (1 - 1e-8))
     assert [*data["rank"][data.offset == 0]] == [7, 6]
     assert set(data["rank"][data.offset < 0]) == {7}
     assert set(data["rank"][data.offset > 0]) == {6}
     budgets = 2 / data.k * (1 + data.offset.where((data.offset != 0) | (data["rank"] == 6), -1e-8))
-    expected = akmv(GEOMETRIC, budgets) / below - 1
+    expected = akmv_errors(GEOMETRIC, budgets) / below - 1
     np.testing.assert_allclose(data.akmv_change, expected, atol=1e-7)
     assert data.akmv_change[(data.offset == 0) & (data["rank"] == 6)].item() > 0.005
     simulated = pd.read_csv(DATA / "figure-1-teeth-simulated.csv")
     assert len(simulated) == 6
     assert set(simulated.trials) == {10_000}
     assert set(simulated.seed) == set(pd.read_csv(DATA / "figure-1.csv").seed)
-    errors = akmv(GEOMETRIC, 2 / simulated.k * (1 + simulated.offset))
+    errors = akmv_errors(GEOMETRIC, 2 / simulated.k * (1 + simulated.offset))
     assert (abs(simulated.akmv_simulated - errors) <= 6 * simulated.standard_error).all()
 
 
@@ -114,7 +114,8 @@ def releases(sums, users, eps, k, rng):
     """One release per mechanism and dataset, as Section IV describes them; k is the rank."""
     total = sums.sum(axis=1)
     noise, largest = rng.laplace(size=(3, len(sums))), 65 * np.sort(users.counts)[::-1]
-    # The exponential mechanism by the Gumbel trick: the largest log weight plus Gumbel noise.
+    # The exponential mechanism by the Gumbel-max trick: the cell with the largest log weight plus
+    # Gumbel noise.
     ends = np.pad(-np.sort(-sums, axis=1), ((0, 0), (1, 1)))
     ends[:, 0] = largest[0]
     with np.errstate(divide="ignore"):
@@ -142,7 +143,7 @@ def test_figures_2_and_3_agree_with_other_draws(figure, name):
     for (eps, k), part in data.groupby(["eps", "rank"]):
         stored = part.set_index(["mechanism", "method"])
         bound = stored.error["guarantee of OPT-worst-case", "closed form"]
-        assert bound == pytest.approx(ud.optimal_error(users, eps), rel=SIX_DIGITS)
+        assert bound == pytest.approx(ud.optimal_error(users, eps), rel=RTOL_SIX_DIGITS)
         for mechanism, release in releases(sums, users, eps, k, rng).items():
             errors = abs(release - sums.sum(axis=1)) / users.total
             for method in trials.keys() & stored.loc[mechanism].index:
@@ -154,7 +155,7 @@ def test_figures_2_and_3_agree_with_other_draws(figure, name):
                     assert row.standard_error == pytest.approx(errors.std() / 100, rel=0.15)
 
 
-NAMES = ["Users", "Samples", "Budgets ε", "Axes", "Trials", "Quantile", "Seed", "Not compared"]
+SETTINGS = ["Users", "Samples", "Budgets ε", "Axes", "Trials", "Quantile", "Seed", "Not compared"]
 
 
 @pytest.mark.parametrize("figure", [1, 2, 3])
@@ -162,11 +163,11 @@ def test_each_figure_page_compares_its_settings_with_the_papers(figure):
     """The table has the same rows on the three pages, and its numbers come from cells."""
     page = BOOK / f"figure-{figure}.ipynb"
     cells = [cell.source for cell in nbformat.read(page, as_version=4).cells]
-    (box,) = re.findall(
+    (table,) = re.findall(
         r"```\{list-table\} Paper and page: what was run\n.*?\n```", "\n".join(cells), re.S
     )
-    rows = [row.split("\n  - ") for row in re.split(r"\n\* - ?", box.removesuffix("\n```"))[2:]]
-    assert [name for name, *_ in rows] == NAMES
+    rows = [row.split("\n  - ") for row in re.split(r"\n\* - ?", table.removesuffix("\n```"))[2:]]
+    assert [name for name, *_ in rows] == SETTINGS
     assert all(len(row) == 3 for row in rows)
     data = pd.read_csv(DATA / f"figure-{figure}.csv")
     stored = glued(f"figure-{figure}")
@@ -175,15 +176,14 @@ def test_each_figure_page_compares_its_settings_with_the_papers(figure):
     expected = {"seed": f"{data.seed[0]}", "n-trials": f"{data.trials.max():,}"}
     expected |= {"grid": "25 budgets from 0.1 to 2", "n-lines": f"{len(lines)}"}
     for name, users in COLLECTIONS.items():
-        collections = {f"users-{name}": users.n_users, f"samples-{name}": users.total}
-        settings = {"n-users": users.n_users, "n-samples": users.total}
+        values_of_both = {f"users-{name}": users.n_users, f"samples-{name}": users.total}
+        values_of_one = {"n-users": users.n_users, "n-samples": users.total}
         if figure == 1 or (figure == 2) == (name == "geometric"):
-            expected |= {
-                key: f"{n}" for key, n in (collections if figure == 1 else settings).items()
-            }
+            values = values_of_both if figure == 1 else values_of_one
+            expected |= {key: f"{n}" for key, n in values.items()}
     if figure > 1:
         expected["n-datasets"] = f"{data.trials[data.method == 'noise integrated out'].max():,}"
-    named = {*re.findall(r"\{glue:text\}`([^`]+)`", box)}
+    named = {*re.findall(r"\{glue:text\}`([^`]+)`", table)}
     assert {name: stored[name] for name in named} == expected
 
 

@@ -345,7 +345,7 @@ NOT_DOCUMENTS = {
     "one text": (lambda: json.dumps(published()), TypeError, "a list of outputs"),
     "one dict": (published, TypeError, "a list of outputs"),
     "a number": (lambda: 3, TypeError, "a list of outputs"),
-    "numbers": (lambda: [3], TypeError, r"texts, paths or dicts, got documents\[0\] of type int"),
+    "numbers": (lambda: [3], TypeError, r"strings, paths or dicts, got documents\[0\] of type int"),
     "none": (lambda: [], ValueError, "1 to 10,000 documents, got none"),
     "too many": (lambda: [published()] * 10_001, ValueError, "1 to 10,000 documents, got more"),
     "no JSON": (lambda: ["{secret"], ValueError, "not a JSON object"),

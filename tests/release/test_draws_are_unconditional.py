@@ -101,17 +101,19 @@ PUBLIC_NAMES = {
     (_mean, "draw"): {"choices.project", "drops_rows", "outside", "missing"},
     (_mean, "_draw"): {"part.choices.project", "law.integer_law"},
     # This total already includes its noise.
-    (_noise, "averaged_beyond"): {"total", "lowest", "highest"},
+    (_noise, "average_beyond"): {"total", "lowest", "highest"},
     (_protected, "private_mean_protected_counts"): set(),
     (_protected, "_result"): set(),
     (_vectors, "release_mean_in_ball"): {
         *("law", "law.sigma", "GaussianNoise", "LARGEST_SCALE", "radius", "sensitivity"),
     },
     (_joint, "draw_jointly"): set(),
-    (_means, "_totals"): {"part.joint"},
+    (_means, "_totals"): {"component.joint"},
     # The budget that the draws of each mean spent, according to OpenDP.
-    (_means, "_draw"): {"part.shares", "part.joint", "one.eps", "largest_cost"},
-    (_means, "_mean"): {"strategy", "known", "other", "spent"},
+    (_means, "_draw"): {
+        *("component.n_shares", "component.joint", "release.eps", "largest_cost"),
+    },
+    (_means, "_group_mean"): {"strategy", "guarantee", "other", "spent"},
     (_means, "private_means"): {"spent"},
 }
 """Names on which conditions may depend, for each function that handles totals or their results."""

@@ -23,10 +23,10 @@ from userdp.release import _engines as engines
 from userdp.release import _tally
 from userdp.release._backends import DuckDB
 from userdp.release._grid import HALF, Grid, Window, in_steps
-from userdp.release._grouped import GroupRules, Reach
+from userdp.release._grouped import GroupRules, InfluenceClipping
 from userdp.release._rows import Rules, Survey, users_of
 from userdp.release._sources import read_groups, read_tally
-from userdp.release._tally import Among
+from userdp.release._tally import CountRange
 
 LOWER, UPPER = -2.0, 6.0
 GRID = Grid(LOWER, UPPER, bits=20)
@@ -78,10 +78,10 @@ def check(tally_of):
     ]:
         with tally_of(rules) as tally:
             window = Window(MIDDLE, 0, -(2**30), 2**30)
-            assert tally.clipped_total(window, Among(fewest, below)) == total * a_unit
+            assert tally.clipped_total(window, CountRange(fewest, below)) == total * a_unit
             if total == 1.5:
                 window = Window(MIDDLE, 0, -(2**30), a_unit)
-                assert tally.clipped_total(window, Among(fewest, below)) == a_unit
+                assert tally.clipped_total(window, CountRange(fewest, below)) == a_unit
     # Averages: b has 1.5 / 2 of two, or three with a missing value; a: -3 / 2; c: 4; d: -4.
     for rules, reach, cap, total, weight in [
         (DROP_ALL, 4, 9, 1.5 - 3, 4),
@@ -338,7 +338,7 @@ def test_totals_over_a_protected_number_of_rows_saturate_in_64_bits(sign):
             assert result == (sign * min(n * 2**55, 2**62), n * 2**31)
             assert tally.weighted_total(window, 2**20) == (sign * n * 2**44, n * 2**20)
     for total in (2**62 - 1, 2**62, 2**62 + 1, 2**100):
-        assert engines._cut_off(sign * total) == sign * min(total, 2**62)
+        assert engines._clamp(sign * total) == sign * min(total, 2**62)
 
 
 # Functions that replace the engine's built-in functions.
@@ -382,18 +382,24 @@ def all_queries(table):
             with read_tally(user, value, table, rules) as tally:
                 results.append(tally.survey())
                 results.append(tally.clipped_total(window))
-                results.append(tally.clipped_total(window, Among(1, 5)))
+                results.append(tally.clipped_total(window, CountRange(1, 5)))
                 results.append(tally.weighted_total(window, 2))
     groups = GroupRules((RULES.grid, RULES.grid), ("a", "3"))
     for place, group in enumerate("si"):
         with read_groups("d", ["f", "c"], group, table, groups) as tally:
-            reach = Reach({0: 2, 1: 3}, 4, {0: 1.0, 1: 2.0}, ((1.0, 1.0), (0.5, 1.5)))
-            results += [tally.survey(), tally.links(), tally.influences(reach.rates, [1, 2, 9])]
+            clipping = InfluenceClipping(
+                {0: 2, 1: 3}, 4, {0: 1.0, 1: 2.0}, ((1.0, 1.0), (0.5, 1.5))
+            )
             results += [
-                tally.widths([reach, reach._replace(threshold=1)]),
-                tally.totals(reach, 1, {0: 1.0, 1: 0.5}, MIDDLE),
+                tally.survey(),
+                tally.links(),
+                tally.influences(clipping.influence_per_record, [1, 2, 9]),
             ]
-            results.append(tally.part(1, place).clipped_total(window, Among(1, 5)))
+            results += [
+                tally.widths([clipping, clipping._replace(threshold=1)]),
+                tally.totals(clipping, 1, {0: 1.0, 1: 0.5}, MIDDLE),
+            ]
+            results.append(tally.cell(1, place).clipped_total(window, CountRange(1, 5)))
     return results
 
 
@@ -447,7 +453,7 @@ def test_macros_with_the_names_of_functions_that_queries_call_are_refused(place)
         connection = ibis.duckdb.connect()
         table = table_of_types(connection)
         connection.con.execute(PLACES[place].format(f'"{name.upper()}"(a, b := 1) AS a'))
-        words = "^`data` must be .* built-in functions are not replaced, got others named "
+        words = "^`data` must be .* functions are not overridden, got functions or macros named "
         with pytest.raises(ValueError, match=f"{words}{re.escape(name)}[.]"):
             all_queries(table)
 
@@ -465,7 +471,7 @@ def test_python_functions_with_the_names_of_called_functions_are_refused(name):
     table = table_of_types(connection)
     types, result = OVERLOADS[name]
     connection.con.create_function(name, lambda a, b: a, types, result)
-    with pytest.raises(ValueError, match=f"functions are not replaced, got others named {name}[.]"):
+    with pytest.raises(ValueError, match=f"got functions or macros named {name}[.]"):
         all_queries(table)
 
 

@@ -1,4 +1,4 @@
-"""Every kind of entry in every holder: the same users are told apart, or the column is refused.
+"""Every kind of entry in every holder: users are identified alike, or the column is refused.
 
 A holder is a kind of column or table, such as a list or a Parquet file. A person must be one user
 in all of them: if each row were a separate user, the noise would cover only one row. `OUTCOMES`
@@ -25,30 +25,33 @@ pytestmark = [
 
 BOUNDS = {"lower": 0, "upper": 2}
 
-# Numbers of rows per user, by outcome: users are told apart, or the holder's library, or a text
-# file, has changed the entries before the package could read them.
+# Numbers of rows per user, by outcome: the users are told apart; or the holder's library, or a
+# text file, has changed the entries before the package could read them.
 COUNTS = {
     "apart": [2, 1],
-    "merged": [3],  # numpy has converted 1 to text, and pandas compares as Python does
+    # numpy has converted 1 to text; in pandas categories an hour that occurs twice has equal times
+    "merged": [3],
     "as text": [1, 1, 1],  # one user becomes two: 0.0 and -0.0 are different text
     "null as text": [2, 1, 1],  # numpy has converted a null to the text "nan"
 }
-# Messages of refusals, which name the column and the type, and say what to do.
+# Patterns of the error messages.
 REFUSED = {
     "refused": r"^`user` must (hold ids|not be bytes in an engine)"
     r".* (user|user='user') (of|with).* d?type .*[.] Pass ",
     "not whole": r"^`user` must hold ids: floats must be whole .*[.] Pass whole numbers or text",
     "wrong shape": r"^`user` must be a column, of shape \(n,\), got shape \(3, 1\)",
 }
-# Two more outcomes: two users and a missing one ("missing"), or the holder's library refuses them.
+# Two more outcomes: "missing" (two users and a missing one), and "not held" (the holder's library
+# refuses the entries).
 EVERY_OUTCOME = {*COUNTS, *REFUSED, "missing", "not held"}
 
-# Holders that often share an outcome. Those in Python's memory may hold any object.
-AS_THEY_ARE = ["list", "objects", "pandas objects", "polars objects", "polars objects, lazy"]
+# Holders that often share an outcome. The first group keeps any Python object as it is.
+KEEP_OBJECTS = ["list", "objects", "pandas objects", "polars objects", "polars objects, lazy"]
 GROUPS = {
-    "all": [holder for holder in HOLDERS if holder != "polars categories"],  # text only
-    "as they are": AS_THEY_ARE,
-    "Python": [*AS_THEY_ARE, "numpy", "pandas", "pandas nullable", "pandas categories"],
+    # polars categories hold text only
+    "all": [holder for holder in HOLDERS if holder != "polars categories"],
+    "keep objects": KEEP_OBJECTS,
+    "Python": [*KEEP_OBJECTS, "numpy", "pandas", "pandas nullable", "pandas categories"],
     "DuckDB": ["table, DuckDB", "table, Ibis", "Ibis on pandas objects"],
     "Parquet": ["table, Parquet", "table, Parquet, several"],
     "CSV": ["table, CSV", "table, CSV, packed", "table, CSV, several"],
@@ -58,7 +61,7 @@ GROUPS = {
 # holders that are not named cannot hold this kind.
 ALL_APART = {"apart": "all"}
 IN_OBJECTS = "Python; Ibis on pandas objects"
-NO_ID = {"refused": f"{IN_OBJECTS}; polars"}
+NOT_AN_ID = {"refused": f"{IN_OBJECTS}; polars"}
 NULL_IN_OBJECTS = {"missing": IN_OBJECTS}
 NOT_AS_UUIDS = {"not held": "Arrow dictionary; table, Ibis; Ibis on pandas objects"}
 OUTCOMES = {
@@ -74,11 +77,11 @@ OUTCOMES = {
     "zeros": ALL_APART | {"as text": "CSV"},
     "halves": {"not whole": "all", "apart": "CSV"},
     "decimals": ALL_APART,
-    "fractions": NO_ID | {"apart": "polars"},
-    "complex numbers": NO_ID,
+    "fractions": NOT_AN_ID | {"apart": "polars"},
+    "complex numbers": NOT_AN_ID,
     "UUIDs": ALL_APART | NOT_AS_UUIDS,
-    "addresses": NO_ID,
-    "paths": NO_ID,
+    "addresses": NOT_AN_ID,
+    "paths": NOT_AN_ID,
     "days": ALL_APART,
     "times": ALL_APART,
     "instants": ALL_APART,
@@ -90,18 +93,18 @@ OUTCOMES = {
     "times of pandas": ALL_APART,
     "durations of pandas": ALL_APART | {"refused": "DuckDB"},
     "periods of pandas": {"refused": "Python; polars"},
-    "times of numpy": {"apart": IN_OBJECTS, "refused": "as they are"},
-    "sets": NO_ID,
+    "times of numpy": {"apart": IN_OBJECTS, "refused": "keep objects"},
+    "sets": NOT_AN_ID,
     "tuples": {
         "refused": "all",
         "apart": "CSV",
         "wrong shape": "numpy",
         "not held": "Arrow dictionary",
     },
-    "persons": NO_ID,
-    "own text": {"apart": "all; polars categories", "refused": "as they are"},
-    "own integers": ALL_APART | {"refused": "as they are"},
-    "own times": ALL_APART | {"refused": "as they are; numpy"},
+    "persons": NOT_AN_ID,
+    "own text": {"apart": "all; polars categories", "refused": "keep objects"},
+    "own integers": ALL_APART | {"refused": "keep objects"},
+    "own times": ALL_APART | {"refused": "keep objects; numpy"},
     "integers and text": {"refused": IN_OBJECTS, "merged": "numpy"},
     "None in text": {"missing": "all; polars categories"},
     "NaN in text": NULL_IN_OBJECTS | {"null as text": "numpy"},
@@ -119,8 +122,8 @@ OUTCOMES = {
 }
 
 
-def outcomes_of(kind):
-    """Return the outcome of one kind of entry in every holder."""
+def expected_outcomes(kind):
+    """Return the expected outcome of one kind of entry in every holder."""
     outcomes = dict.fromkeys(HOLDERS, "not held")
     for outcome, names in OUTCOMES[kind].items():
         for name in names.split("; "):
@@ -131,13 +134,13 @@ def outcomes_of(kind):
 CHANGED_BY_OLD_PANDAS = {"huge integers", "complex numbers", "own text"}
 """Before version 3, pandas converts them to something else, or refuses them with a warning."""
 
-AN_OLD_PANDAS = int(pd.__version__.split(".")[0]) < 3
+PANDAS_IS_OLD = int(pd.__version__.split(".")[0]) < 3
 
 
 def for_new_pandas(kind, holder):
     """Skip kinds that an old pandas changes before the package reads them."""
     is_changed = kind in CHANGED_BY_OLD_PANDAS and "pandas" in (holder or "")
-    return pytest.mark.skipif(AN_OLD_PANDAS and is_changed, reason="pandas is older than 3")
+    return pytest.mark.skipif(PANDAS_IS_OLD and is_changed, reason="pandas is older than 3")
 
 
 EVERY_CELL = [
@@ -145,13 +148,13 @@ EVERY_CELL = [
         kind, holder, outcome, id=f"{kind} in {holder}", marks=for_new_pandas(kind, holder)
     )
     for kind in OUTCOMES
-    for holder, outcome in outcomes_of(kind).items()
+    for holder, outcome in expected_outcomes(kind).items()
 ]
 
 
 def test_every_kind_has_a_row_and_every_name_is_a_holder():
     assert OUTCOMES.keys() == (ENTRIES | WITH_NULL).keys()
-    assert all(outcomes_of(kind).keys() == HOLDERS.keys() for kind in OUTCOMES)
+    assert all(expected_outcomes(kind).keys() == HOLDERS.keys() for kind in OUTCOMES)
     assert {outcome for row in OUTCOMES.values() for outcome in row} == EVERY_OUTCOME
 
 
@@ -172,17 +175,28 @@ def test_users_are_told_apart_or_refused(kind, holder, outcome, tmp_path, opendp
         check_counts(COUNTS[outcome], user, value, data)
 
 
-SCAN = "`data` must not be a query in which DuckDB reads a frame that may hold Python objects"
-OBJECTS = r"`user` must not be bytes in an engine"
+SCAN_REFUSED = (
+    "`data` must not be a query in which DuckDB reads a frame that may hold Python objects"
+)
+BYTES_REFUSED = r"`user` must not be bytes in an engine"
 
 
-EVERY_KIND = "SQL expression over a registered frame", "Ibis over an SQL expression"
-FEW = "text", "integers", "days", "sets", "persons", "own text", "integers and text", "None in text"
+WAYS_WITH_ALL_KINDS = "SQL expression over a registered frame", "Ibis over an SQL expression"
+FEW_KINDS = (
+    "text",
+    "integers",
+    "days",
+    "sets",
+    "persons",
+    "own text",
+    "integers and text",
+    "None in text",
+)
 
 
-def kinds_for(wrap):
+def kinds_for(way):
     """Return all kinds of entries for some ways to read a frame, and a few for the others."""
-    return OUTCOMES if wrap in EVERY_KIND else FEW
+    return OUTCOMES if way in WAYS_WITH_ALL_KINDS else FEW_KINDS
 
 
 @pytest.fixture(scope="module")
@@ -192,45 +206,46 @@ def connection():
     connection.disconnect()
 
 
-def outcome_of(connection, frame, wrap):
-    """Return the users' counts that DuckDB reads from a frame, or the message of the refusal."""
+def actual_outcome(connection, data, register):
+    """Return the users' counts that DuckDB reads, the message of the refusal, or "not held"."""
     try:
-        data = wrap(connection, frame)
+        query = register(connection, data)
     except duckdb.NotImplementedException:
         return "not held"
     try:
-        return counts_of("user", "value", data)
+        return counts_of("user", "value", query)
     except (TypeError, ValueError) as refusal:
         return str(refusal)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrap", WRAPPED)
-@pytest.mark.parametrize("frame", ["pandas", "polars"])
-def test_frames_of_objects_are_refused_however_duckdb_reads_them(frame, wrap, connection):
+@pytest.mark.parametrize("way", WRAPPED)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_of_objects_are_refused_however_duckdb_reads_them(library, way, connection):
     """A query could return whole numbers even for objects, such as hashes of memory addresses."""
-    for kind in kinds_for(wrap):
-        entries = FRAMES[frame]((ENTRIES | WITH_NULL)[kind])
-        outcome = outcome_of(connection, entries, WRAPPED[wrap])
+    for kind in kinds_for(way):
+        data = FRAMES[library]((ENTRIES | WITH_NULL)[kind])
+        outcome = actual_outcome(connection, data, WRAPPED[way])
         assert outcome == "not held" or re.match(
-            f"{SCAN}|{OBJECTS}|`user` must hold ids", outcome
+            f"{SCAN_REFUSED}|{BYTES_REFUSED}|`user` must hold ids", outcome
         ), kind
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrap", WRAPPED)
-def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them(wrap, connection):
-    for kind in kinds_for(wrap):
-        if outcomes_of(kind)["Arrow"] == "not held":
+@pytest.mark.parametrize("way", WRAPPED)
+def test_users_in_arrow_data_are_told_apart_or_refused_however_duckdb_reads_them(way, connection):
+    for kind in kinds_for(way):
+        if expected_outcomes(kind)["Arrow"] == "not held":
             continue
-        entries = FRAMES["Arrow"]((ENTRIES | WITH_NULL)[kind])
-        outcome = outcome_of(connection, entries, WRAPPED[wrap])
-        if kind in ("text", "integers", "days") and "result" not in wrap:
+        data = FRAMES["Arrow"]((ENTRIES | WITH_NULL)[kind])
+        outcome = actual_outcome(connection, data, WRAPPED[way])
+        if kind in ("text", "integers", "days") and "result" not in way:
             assert outcome == [2, 1], kind
         elif kind == "NaN in floats" and outcome == [2, 1, 1]:
-            assert "SQL expression" in wrap, "only a hash of NaN is not null"
+            message = "NaN became a user outside the SQL expressions, which hash it"
+            assert "SQL expression" in way, message
         elif kind in WITH_NULL or outcome != [2, 1]:
-            expected = f"{SCAN}|{OBJECTS}|`user` must (hold ids|not be missing)"
+            expected = f"{SCAN_REFUSED}|{BYTES_REFUSED}|`user` must (hold ids|not be missing)"
             assert re.match(expected, str(outcome)), kind
 
 
@@ -250,25 +265,25 @@ def weight_of(user, value, data, **options):
     return result.noisy_weight
 
 
-def check_counts(expected, *call):
-    assert counts_of(*call) == expected
-    assert mean_of(*call).n_users == len(expected)
-    assert weight_of(*call) == len(expected)
+def check_counts(expected, *args):
+    assert counts_of(*args) == expected
+    assert mean_of(*args).n_users == len(expected)
+    assert weight_of(*args) == len(expected)
 
 
-def check_missing(*call):
-    for call_with in (counts_of, mean_of, partial(mean_of, missing="centre"), weight_of):
+def check_missing(*args):
+    for function in (counts_of, mean_of, partial(mean_of, missing="centre"), weight_of):
         with pytest.raises(ValueError, match="`user` must not be missing"):
-            call_with(*call)
-    user, value, data = call
+            function(*args)
+    user, value, data = args
     assert protected_tally(user, value, data=data, lower=0, upper=2) == (4, 2, 1, 0, 0)
-    result = mean_of(*call, missing="drop")
+    result = mean_of(*args, missing="drop")
     assert (result.n_users, result.n_records, result.eps) == (2, 3, None)
-    assert weight_of(*call, missing="drop") == 2
+    assert weight_of(*args, missing="drop") == 2
 
 
-def check_refused(words, *call):
-    for call_with in (counts_of, mean_of, weight_of):
-        with pytest.raises((TypeError, ValueError), match=words) as refusal:
-            call_with(*call)
+def check_refused(pattern, *args):
+    for function in (counts_of, mean_of, weight_of):
+        with pytest.raises((TypeError, ValueError), match=pattern) as refusal:
+            function(*args)
         assert refusal.value.__context__ is None

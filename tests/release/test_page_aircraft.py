@@ -217,7 +217,7 @@ def test_the_optimum_clips_no_aircraft_for_eps_of_at_least_a_hundredth(objective
 def test_other_settings_have_smaller_errors_and_larger_guarantees():
     """Members of the trade-off, and capped weights, at eps = 0.1."""
     eps, N, prior = 0.1, USERS.total, lambda users, n, *, rng: np.tile(SUMS, (n, 1))
-    choices = beyond.tradeoff(USERS, eps, prior, 2, centres=[400])
+    choices = beyond.error_tradeoff(USERS, eps, prior, 2, centres=[400])
     members = [choices.best(tau) for tau in (0, 0.25, 1, 4, 1000)]
     assert np.all(np.diff([member.mean_error for member in members]) < 0)
     assert np.all(np.diff([member.guarantee for member in members]) > 0)

@@ -12,7 +12,7 @@ import userdp as ud
 from userdp import beyond, release
 from userdp._search import NotFoundError
 from userdp.release import _planning
-from userdp.release._planning import RELEASED, STRATEGIES
+from userdp.release._planning import L1_RELEASE, STRATEGIES
 from userdp.release._wording import readable
 
 COUNTS = [40] * 5 + [10] * 50 + [2] * 500
@@ -21,14 +21,14 @@ PLAN = release.plan(COUNTS, lower=15, upper=65, eps=EPS)
 
 
 def test_rows_of_a_plan_are_worst_case_errors():
-    pairs = [(eps, name) for eps in EPS for name in [*STRATEGIES, RELEASED]]
+    pairs = [(eps, name) for eps in EPS for name in [*STRATEGIES, L1_RELEASE]]
     rows = release.plan(COUNTS, lower=15, upper=65, eps=EPS).rows
     for row, (eps, name) in zip(rows, pairs, strict=True):
         assert (row.eps, row.strategy) == (float(eps), name)
         assert (
             row.floor == beyond.minimax_lower_bound(PEOPLE, eps) < row.l1 <= row.bound * (1 + 1e-9)
         )
-        if name == RELEASED:
+        if name == L1_RELEASE:
             continue  # tested below
         noise = "staircase" if "staircase" in name else "laplace"
         clipping = {
@@ -121,7 +121,7 @@ UNEVEN = [60, *[1] * 40]
 def test_plan_and_recommendation_for_l1_agree_with_the_release(users, eps, opendp):
     people = ud.Contributions(users, 50)
     prospects = release.plan(users, lower=15, upper=65, eps=eps)
-    (row,) = (row for row in prospects.rows if row.strategy == RELEASED)
+    (row,) = (row for row in prospects.rows if row.strategy == L1_RELEASE)
     (advice,) = prospects.recommend()
     result = release.release_mean(0.7 * people.largest_sums, people, eps)
     close = {"rel": 1e-9, "abs": 2 * result.rounding}
@@ -129,7 +129,7 @@ def test_plan_and_recommendation_for_l1_agree_with_the_release(users, eps, opend
     assert row.l1 == beyond.best_split(people, eps).error
     assert result.worst_case_bound == pytest.approx(min(row.bound, 50), **close)
     assert row.total_width == advice.total_width == pytest.approx(result.total_width, abs=1e-9)
-    assert advice.strategy == RELEASED
+    assert advice.strategy == L1_RELEASE
     reason = "smallest mean absolute error"
     if result.parts:
         reason += f"; a separate mean for users with at least {result.parts[0].fewest} records"
@@ -166,7 +166,7 @@ def test_a_recommendation_can_be_written_as_json(objective):
     advised = [advice._asdict() for advice in PLAN.recommend(objective)]
     assert json.loads(json.dumps(advised)) == advised
     assert [(a["eps"], a["objective"]) for a in advised] == [(float(eps), objective) for eps in EPS]
-    assert objective == "mse" or {a["strategy"] for a in advised} <= {*STRATEGIES, RELEASED}
+    assert objective == "mse" or {a["strategy"] for a in advised} <= {*STRATEGIES, L1_RELEASE}
     (advice,) = release.plan([1], lower=0, upper=1, eps=1).recommend(error=1e-5)
     assert (advice.floor, advice.factor) == (0, np.inf)
 
@@ -189,9 +189,9 @@ def test_eps_may_be_one_budget_or_several():
 
 def test_a_budget_too_large_for_staircase_noise_has_the_other_rows():
     both = release.plan([3, 1], lower=0, upper=1, eps=[1400, 1401]).rows
-    assert [row.strategy for row in both if row.eps == 1400] == [*STRATEGIES, RELEASED]
+    assert [row.strategy for row in both if row.eps == 1400] == [*STRATEGIES, L1_RELEASE]
     others = [*STRATEGIES][:-1]
-    assert [row.strategy for row in both if row.eps == 1401] == [*others, RELEASED]
+    assert [row.strategy for row in both if row.eps == 1401] == [*others, L1_RELEASE]
 
 
 def test_plan_is_shown_as_a_table():

@@ -173,9 +173,9 @@ def test_errors_are_rounded_up_and_ends_of_intervals_outwards():
 def test_a_plan_rounds_budgets_and_guarantees_upwards_and_its_floor_downwards():
     counts = [40] * 5 + [10] * 50 + [2] * 500
     prospects = release.plan(counts, lower=0, upper=65, eps=[0.0123456, 0.3, 1.00001])
-    ((_, shown),) = prospects._shown()
+    ((_, shown),) = prospects._tables()
     wide = release.plan(counts, lower=0, upper=65e6, eps=[0.0123456, 0.3, 1.00001])
-    for result, lines in ((prospects, shown), (wide, wide._shown()[0][1])):
+    for result, lines in ((prospects, shown), (wide, wide._tables()[0][1])):
         for row, (eps, _, _, bound, l1, floor) in zip(result.rows, lines, strict=True):
             numbers = [float(text.replace(",", "")) for text in (eps, bound, l1, floor)]
             assert numbers[0] >= row.eps

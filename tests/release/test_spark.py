@@ -23,7 +23,7 @@ from userdp.release import _engines as engines
 from userdp.release import _grouped_engines as grouped_engines
 from userdp.release._backends import Spark
 from userdp.release._grid import Grid, Window
-from userdp.release._grouped import GroupRules, Reach
+from userdp.release._grouped import GroupRules, InfluenceClipping
 from userdp.release._rows import Rules
 from userdp.release._sources import read_groups, read_tally
 
@@ -357,11 +357,15 @@ def all_queries(connection):
             results.append(tally.clipped_total(window))
             results.append(tally.weighted_total(window, 2))
     rules = GroupRules((Grid(0.0, 6.0, 20),), ("3",))
-    reach = Reach({0: 2}, 4, {0: 1.0}, ((0.5, 1.5),))
+    clipping = InfluenceClipping({0: 2}, 4, {0: 1.0}, ((0.5, 1.5),))
     with read_groups("text", ["double"], "whole", connection.table("small"), rules) as tally:
-        results += [tally.survey(), tally.links(), tally.influences(reach.rates, [1])]
-        results += [tally.widths([reach]), tally.totals(reach, 0, {0: 0.5}, 2**19)]
-        results.append(tally.part(0, 0).clipped_total(window))
+        results += [
+            tally.survey(),
+            tally.links(),
+            tally.influences(clipping.influence_per_record, [1]),
+        ]
+        results += [tally.widths([clipping]), tally.totals(clipping, 0, {0: 0.5}, 2**19)]
+        results.append(tally.cell(0, 0).clipped_total(window))
     return results
 
 
@@ -388,7 +392,7 @@ def test_functions_that_replace_built_in_functions_of_spark_are_refused(session)
             "CREATE TEMPORARY VIEW small AS SELECT 'a' AS text, 1D AS double, 3 AS whole"
         )
         register(connection, name.upper())
-        with pytest.raises(ValueError, match=f"are not replaced, got others named {name}[.]"):
+        with pytest.raises(ValueError, match=f"got functions or macros named {name}[.]"):
             all_queries(connection)
 
 

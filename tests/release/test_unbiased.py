@@ -13,7 +13,7 @@ from userdp import beyond, release
 from userdp.release import as_measurement
 from userdp.release._grid import Grid, read_grid
 from userdp.release._mean import Choices, decide
-from userdp.release._noise import averaged_beyond, mean_beyond
+from userdp.release._noise import average_beyond, mean_beyond
 from userdp.release._tally import TallyOfSums
 
 LOW, HIGH = -2, 3
@@ -28,11 +28,11 @@ def probability(n, q):
 def outcomes(t, q):
     """Return all outcomes for a total t, computed by the package, with their probabilities."""
     for n in (1, 2, 50, 2**62):
-        assert averaged_beyond(LOW - n, LOW, HIGH, 1 / (1 - q)) == LOW - 1 / (1 - q)
-        assert averaged_beyond(HIGH + n, LOW, HIGH, 1 / (1 - q)) == HIGH + 1 / (1 - q)
-    law = {averaged_beyond(n, LOW, HIGH, 1 / (1 - q)): probability(n - t, q) for n in range(LOW, 4)}
-    law[averaged_beyond(LOW - 1, LOW, HIGH, 1 / (1 - q))] = q ** (t - LOW + 1) / (1 + q)
-    law[averaged_beyond(HIGH + 1, LOW, HIGH, 1 / (1 - q))] = q ** (HIGH - t + 1) / (1 + q)
+        assert average_beyond(LOW - n, LOW, HIGH, 1 / (1 - q)) == LOW - 1 / (1 - q)
+        assert average_beyond(HIGH + n, LOW, HIGH, 1 / (1 - q)) == HIGH + 1 / (1 - q)
+    law = {average_beyond(n, LOW, HIGH, 1 / (1 - q)): probability(n - t, q) for n in range(LOW, 4)}
+    law[average_beyond(LOW - 1, LOW, HIGH, 1 / (1 - q))] = q ** (t - LOW + 1) / (1 + q)
+    law[average_beyond(HIGH + 1, LOW, HIGH, 1 / (1 - q))] = q ** (HIGH - t + 1) / (1 + q)
     assert sum(law.values()) == 1
     assert len(law) == HIGH - LOW + 3
     return law

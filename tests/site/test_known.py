@@ -19,7 +19,7 @@ def prose(name):
     return "\n".join(cell.source for cell in page(name).cells if cell.cell_type == "markdown")
 
 
-def cited(text):
+def cited_keys(text):
     return {key for keys in CITED.findall(text) for key in keys.split(",")}
 
 
@@ -33,18 +33,18 @@ def pages_stating(labels):
 def test_the_bibliography_has_exactly_the_cited_works():
     entries = re.findall(r"^@\w+\{(\w+),", (BOOK / "references.bib").read_text("utf-8"), re.M)
     assert len(entries) == len(set(entries))
-    assert set(entries) == set().union(*(cited(prose(name)) for name in pages()))
+    assert set(entries) == set().union(*(cited_keys(prose(name)) for name in pages()))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: re.search(r"`(\w+)`, \*", row)[1])
 def test_each_work_is_marked_and_cited_on_pages_that_build_on_it(row):
-    works, stating = cited(row), pages_stating(NAMED.findall(row))
+    works, stating = cited_keys(row), pages_stating(NAMED.findall(row))
     assert stating, "no page has a statement of this row"
     assert works == {key for key, _ in DEPTH.findall(row)}, "say how far the work could be read"
     if stating.isdisjoint(SOURCES_IN_TABLES):
-        assert works <= set().union(*(cited(prose(name)) for name in stating))
+        assert works <= set().union(*(cited_keys(prose(name)) for name in stating))
 
 
 def test_the_page_says_for_every_work_how_far_it_could_be_read():
     assert len(ROWS) > 15
-    assert cited(TEXT) == {key for key, _ in DEPTH.findall(TEXT)}
+    assert cited_keys(TEXT) == {key for key, _ in DEPTH.findall(TEXT)}

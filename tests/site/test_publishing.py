@@ -50,7 +50,7 @@ def environment(monkeypatch):
     return monkeypatch.setenv
 
 
-def configured():
+def make_config():
     """Return the book's settings, changed according to the environment."""
     config = SimpleNamespace(**vars(CONFIG), html_theme_options={"extra_footer": "Terms"})
     config.html_extra_path, config.html_context, config.nb_execution_mode = [], {}, "force"
@@ -63,7 +63,7 @@ def configured():
 
 @pytest.mark.parametrize(("stamp", "words"), [("", ""), (" changed", ", with changes")])
 def test_the_environment_determines_commit_repository_and_address(environment, stamp, words):
-    config = configured()
+    config = make_config()
     assert list(config.html_theme_options) == ["extra_footer"]
     assert config.html_theme_options["extra_footer"].startswith(f"<p>{VERSION}</p>")
     assert (config.nb_execution_mode, config.html_baseurl) == ("force", "")
@@ -72,7 +72,7 @@ def test_the_environment_determines_commit_repository_and_address(environment, s
     environment("USERDP_PDF", "_build/companion.pdf")
     environment("USERDP_EXECUTION", "off")
     environment("BOOK_URL", "https://example.org/a")
-    config = configured()
+    config = make_config()
     assert config.today == f"{VERSION}, built from commit {COMMIT[:12]}{words}"
     link = f'<a href="{ADDRESS}/commit/{COMMIT[:12]}">{COMMIT[:12]}</a>'
     footer = config.today.replace(COMMIT[:12], link)
@@ -102,7 +102,7 @@ def test_a_downloaded_chapter_names_its_page_its_commit_and_the_install_command(
     assert f"built from commit {COMMIT[:12]}" in head.source
 
 
-def installed_by(extra):
+def installed_distributions(extra):
     """Return the distributions that an extra of `userdp` installs, with all their dependencies."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     dependencies = {"": project["dependencies"], **project["optional-dependencies"]}
@@ -136,7 +136,7 @@ def test_a_downloaded_chapter_installs_what_its_code_imports(name):
     owners = packages_distributions()
     not_installed = {path.stem for path in modules_of_book} | {"myst_nb", "tools"}
     foreign = {canonicalize_name(owners[m][0]) for m in modules - not_installed if m in owners}
-    assert foreign - installed_by(downloads.extra(name)) == set()
+    assert foreign - installed_distributions(downloads.extra(name)) == set()
 
 
 def files_named(name):
@@ -269,7 +269,7 @@ def test_the_page_on_citing_shows_entries_for_the_paper_and_the_companion(enviro
     assert [*parse_string("\n".join(entries), "bibtex").entries] == ["rameshwar2025bounding"]
     environment("USERDP_STAMP", f"{COMMIT} 5")
     environment("BOOK_URL", HOME)
-    companion = configured().myst_substitutions["companion"]
+    companion = make_config().myst_substitutions["companion"]
     assert f"{VERSION}, built from commit {COMMIT[:12]}" in companion
     (entry,) = parse_string(companion.partition("```bibtex")[2], "bibtex").entries.values()
     assert entry.fields["title"] == f"{{{BOOK['title']}}}"
@@ -301,7 +301,7 @@ def test_bibtex_has_no_warnings_about_any_entry(style, tmp_path):
     bibtex = shutil.which("bibtex")
     if not bibtex and not os.environ.get("USERDP_REQUIRE_PAGES"):
         pytest.skip("bibtex is not installed: .ci/tex installs it")
-    companion = configured().myst_substitutions["companion"]
+    companion = make_config().myst_substitutions["companion"]
     (tmp_path / "companion.bib").write_text(re.search("(?s)@.*}", companion)[0], "utf-8")
     shutil.copy(ROOT / "book" / "references.bib", tmp_path)
     for name in ("companion", "references"):
@@ -362,13 +362,13 @@ def git(*arguments):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def released(folder):
+def make_release(folder):
     release.main()
     return {path.name: path.read_bytes() for path in (folder / "dist").iterdir()}
 
 
 def test_a_release_is_complete_and_reproducible(clone):
-    files, name, head = released(clone), release.NAME, git("rev-parse", "HEAD")
+    files, name, head = make_release(clone), release.NAME, git("rev-parse", "HEAD")
     assert git("tag", "--points-at", "HEAD") == release.TAG
     sums = dict(line.split("  ")[::-1] for line in files.pop("SHA256SUMS").decode().splitlines())
     assert sums == {file: hashlib.sha256(files[file]).hexdigest() for file in files}
@@ -395,7 +395,7 @@ def test_a_release_is_complete_and_reproducible(clone):
     changed.touch()
     changed.chmod(0o600)
     git("config", "tar.umask", "0077")
-    again = released(clone)
+    again = make_release(clone)
     assert [file for file in files if files[file] != again[file]] == []
 
 
@@ -414,7 +414,7 @@ def test_a_release_needs_a_commit_a_changelog_entry_and_a_new_tag(clone):
 # --- Lock files contain all requirements, for every version of Python; pip checks their hashes ----
 
 
-def pinned(file, python):
+def pinned_versions(file, python):
     """Return the packages that a file pins for a version of Python, with their versions."""
     environment_markers = {"python_version": python, "python_full_version": f"{python}.0"}
     lines = re.findall(r"^[a-z][^#\\\n]*", (ROOT / file).read_text(), re.MULTILINE)
@@ -428,9 +428,11 @@ def pinned(file, python):
 def test_lock_files_contain_the_requirements(python):
     """If this fails, run `make lock`. Tests and extras must not change the versions of the book."""
     required = ["requirements.txt", "requirements/tests.txt", "requirements/extras.txt"]
-    locks = [pinned(f"requirements/{name}.lock", python) for name in ("book", "tests", "extras")]
+    locks = [
+        pinned_versions(f"requirements/{name}.lock", python) for name in ("book", "tests", "extras")
+    ]
     assert len(locks[0]) > 100
     for file, lock in zip(required, locks, strict=True):
-        assert pinned(file, python) <= lock
+        assert pinned_versions(file, python) <= lock
     together = set().union(*locks)
     assert len(together) == len(dict(together))

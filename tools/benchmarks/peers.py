@@ -108,7 +108,7 @@ def tasks(name, data):
 
 
 def estimates(task, releases, rows, values, upper):
-    """Convert releases to errors of the mean; means of k rows are projected to [0, U]."""
+    """Convert releases to errors of the mean; means of k rows are projected onto [0, U]."""
     releases, counts = np.array(releases), np.bincount(rows)
     truth = values.mean(axis=1)[np.arange(releases.size) % len(values)]
     if task["dataset"] == "zeros":

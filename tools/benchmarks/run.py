@@ -51,7 +51,7 @@ def seconds(function: Callable[[], object], repeats: int = 1) -> float:
     return min(times)
 
 
-def faster(ratio: float) -> str:
+def format_speedup(ratio: float) -> str:
     """Format a ratio with two digits and separated thousands."""
     digits = 10 ** max(0, int(np.log10(ratio)) - 1)
     return f"{round(ratio / digits) * digits:,} times faster"
@@ -115,7 +115,7 @@ def plain_loop() -> Iterable[Row]:
     loop = seconds(lambda: [one_trial(GEOMETRIC, e, rng) for e in grid for _ in range(50)]) / 50
     ratio = loop / (seconds(partial(sweep, grid), repeats=3) / 10_000)
     what = "sweep against a loop over datasets and users"
-    yield what, "three mechanisms", faster(ratio)
+    yield what, "three mechanisms", format_speedup(ratio)
 
 
 def equal_standard_error() -> Iterable[Row]:
@@ -131,7 +131,7 @@ def equal_standard_error() -> Iterable[Row]:
                 task = users, [eps], sampler
                 slow = cost(ud.error_sweep, name, {name: MECHANISMS[name]}, *task)
                 fast = cost(ud.mean_error_sweep, name, {name: MEAN_ERRORS[name]}, *task)
-                gain = faster(slow / fast) if fast else "without limit"
+                gain = format_speedup(slow / fast) if fast else "without limit"
                 what = "noise integrated out against simulated"
                 yield what, f"{figure}, {name}, ε = {eps}", gain
 
@@ -154,7 +154,11 @@ def closed_form() -> Iterable[Row]:
         solve, optimum = partial(linear_program, users, eps), ud.optimal_error(users, eps)
         assert abs(solve() / optimum - 1) < 1e-6, "both should find the same optimum"
         fast = seconds(lambda u=users: (ud.threshold(u, eps), ud.optimal_error(u, eps)), repeats=5)
-        yield "closed form against HiGHS", f"L = {10**exponent:,}", faster(seconds(solve) / fast)
+        yield (
+            "closed form against HiGHS",
+            f"L = {10**exponent:,}",
+            format_speedup(seconds(solve) / fast),
+        )
 
 
 def import_times() -> dict[str, int]:
@@ -209,7 +213,9 @@ def write(name: str, header: Row, rows: Iterable[Row], command: str, seed: int =
 if __name__ == "__main__":
     write_machine("benchmarks-machine.csv", "make bench")
     measured = (
-        row for part in (figures, plain_loop, equal_standard_error, closed_form) for row in part()
+        row
+        for benchmark in (figures, plain_loop, equal_standard_error, closed_form)
+        for row in benchmark()
     )
     write("benchmarks.csv", ("What", "Setting", "Result"), measured, "make bench")
     write("benchmarks-import.csv", ("Of import userdp", "Result"), imports(), "make bench")

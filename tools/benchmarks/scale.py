@@ -28,7 +28,7 @@ COMMAND = "make bench-scale"
 U = 65
 REPEATS = 5
 GIB = 2**30
-MOST_ADDRESSES = 8 * GIB
+MAX_ADDRESS_SPACE = 8 * GIB
 """Limit of the address space of a process with DuckDB; Java asks for more than it uses."""
 
 private_mean = partial(release.private_mean, "user", "value", lower=0, upper=U, budget=1)
@@ -112,7 +112,7 @@ def spark_session() -> SparkSession:
 def run_task(engine: str, task: str, path: str) -> tuple[float, float]:
     """Return the shortest of several times, and the peak memory of this process and of Spark's."""
     if engine == "DuckDB":
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE, MAX_ADDRESS_SPACE))
     shortest = seconds(TASKS[engine](path)[task], REPEATS)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # on Linux in KiB
     if engine == "Spark":
@@ -158,7 +158,7 @@ def large_files() -> Iterator[Row]:
         )
         yield "peak memory", setting, f"{peak / GIB:.2g} GiB"
         yield "size of the file", setting, f"{size / GIB:.2g} GiB"
-    limit = f"{MOST_ADDRESSES / GIB:.0f} GiB"
+    limit = f"{MAX_ADDRESS_SPACE / GIB:.0f} GiB"
     yield "limit of the address space, which was kept", "all of these in DuckDB", limit
 
 

@@ -26,7 +26,7 @@ REPEATS = 5
 
 def tasks(data: object) -> tuple[Callable[[], object], Callable[[], object]]:
     """Return the release of one mean, and that of one mean per group."""
-    one = partial(
+    one_mean = partial(
         release.private_mean, "user", "value", data=data, lower=0, upper=U, budget=1, objective="l1"
     )
     by_group = partial(
@@ -38,21 +38,21 @@ def tasks(data: object) -> tuple[Callable[[], object], Callable[[], object]]:
         groups=range(N_GROUPS),
         budget=1,
     )
-    return one, by_group
+    return one_mean, by_group
 
 
 def bare_queries(path: str) -> tuple[Callable[[], object], Callable[[], object]]:
     """Return DuckDB's sums by user, and by user and group, without any check."""
     query = "SELECT sum(s) FROM (SELECT sum(value) AS s FROM '{}' GROUP BY {})"
     run = [query.format(path, keys) for keys in ('"user"', '"user", "group"')]
-    one, by_group = (partial(lambda text: duckdb.sql(text).fetchall(), text) for text in run)
-    return one, by_group
+    by_user, by_group = (partial(lambda text: duckdb.sql(text).fetchall(), text) for text in run)
+    return by_user, by_group
 
 
-def ratio(one: Callable[[], object], by_group: Callable[[], object]) -> str:
+def time_ratio(base: Callable[[], object], by_group: Callable[[], object]) -> str:
     """Return the ratio of the shortest times of alternating calls, after one that is not timed."""
-    one(), by_group()
-    timings = np.array([(seconds(by_group), seconds(one)) for _ in range(REPEATS)])
+    base(), by_group()
+    timings = np.array([(seconds(by_group), seconds(base)) for _ in range(REPEATS)])
     return f"{np.divide(*timings.min(axis=0)):.2g} times"
 
 
@@ -68,12 +68,12 @@ def groups() -> Iterator[Row]:
             "group": rng.integers(0, N_GROUPS, N_RECORDS),
         }
         setting = f"{N_RECORDS:,} records of {n_users:,} users"
-        yield private, f"{setting} in numpy arrays", ratio(*tasks(table))
+        yield private, f"{setting} in numpy arrays", time_ratio(*tasks(table))
         with TemporaryDirectory() as folder:
             path = str(Path(folder) / "records.parquet")
             parquet.write_table(pyarrow.table(table), path)
-            yield private, f"{setting}, Parquet, DuckDB", ratio(*tasks(path))
-            yield bare, f"{setting}, Parquet, DuckDB", ratio(*bare_queries(path))
+            yield private, f"{setting}, Parquet, DuckDB", time_ratio(*tasks(path))
+            yield bare, f"{setting}, Parquet, DuckDB", time_ratio(*bare_queries(path))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Beyond the paper: other noise, other errors, other statistics of users, and lower bounds.
+"""Beyond the paper: other noise laws, measures of error and statistics, and lower bounds.
 
 Everything here is built on `userdp`. A function that shares its name with one of the paper's, such
 as `threshold`, generalises it: for the paper's objective and a privacy budget, the values are the
@@ -42,7 +42,7 @@ from userdp.beyond.statistics import modulus_of_protected_mean as modulus_of_pro
 from userdp.beyond.statistics import modulus_of_variance as modulus_of_variance
 from userdp.beyond.statistics import modulus_of_weighted_mean as modulus_of_weighted_mean
 from userdp.beyond.thresholds import PrivateThreshold as PrivateThreshold
-from userdp.beyond.tradeoff import tradeoff as tradeoff
+from userdp.beyond.tradeoff import error_tradeoff as error_tradeoff
 from userdp.beyond.variance import capped_variance as capped_variance
 from userdp.beyond.variance import opt_variance as opt_variance
 from userdp.beyond.variance import variance_cap as variance_cap

@@ -66,7 +66,7 @@ _RULES_UP_TO = ((0.35, _SMALL), (1.4, _MEDIUM), (float("inf"), _LARGE))
 PARTS = 2520
 
 # A program for more datasets takes longer than a few tenths of a second.
-_MOST_DATASETS = 48
+_MAX_DATASETS = 48
 
 # A block of k > 1 users is used only if k eps is at most this: solvers lose digits if probabilities
 # may change by larger factors than e^4.
@@ -113,7 +113,7 @@ def solve_all(heaviest: Iterator[int], n_users: int, eps: float) -> Iterator[Sol
             comb(group.n_blocks + len(group.levels) - 1, group.n_blocks) for group in groups
         )
         largest = max(group.block_size for group in groups)
-        if n_datasets <= _MOST_DATASETS and (largest == 1 or largest * eps <= _LARGEST_EXPONENT):
+        if n_datasets <= _MAX_DATASETS and (largest == 1 or largest * eps <= _LARGEST_EXPONENT):
             yield from _solve(groups, eps)
 
 

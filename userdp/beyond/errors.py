@@ -40,7 +40,7 @@ def worst_case_error(
     budget: Budget,
     objective: Objective = "bound",
 ) -> Number | float:
-    """Return the worst-case error of a clipped mean with noise for its sensitivity.
+    """Return the worst-case error of a clipped mean with noise scaled to its sensitivity.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ def threshold(
 
     For "bound" it is the k-th largest U m_l with k = ceil(2 E|Z|), or 0 if k > L, where E|Z| is the
     mean absolute value of the noise at sensitivity 1. For the other objectives it is the best of
-    the stationary points S_n = U H(n) / (n + 2 x_n), each projected to the widths at which n users
-    are clipped; H(n) is the sum of their counts, and x_n is the best ratio of bias to sensitivity
-    (thm-stationary).
+    the stationary points S_n = U H(n) / (n + 2 x_n), each projected onto the widths at which n
+    users are clipped; H(n) is the sum of their counts, and x_n is the best ratio of bias to
+    sensitivity (thm-stationary).
 
     Parameters
     ----------
@@ -121,11 +121,11 @@ def _stationary_width(users: Contributions, law: Noise, objective: Objective) ->
     There is one piece per distinct count. The stationary point of a piece that ends below the
     minimum lies above the piece; that of a later piece does not. So bisection finds the piece.
     """
-    sizes, n_users = users.histogram
+    counts, multiplicities = users.histogram
     # Number of users above the lower end of each piece, and the sum of their largest sums.
-    n_above = np.cumsum(n_users[::-1])[::-1].astype(np.float64)
-    largest = float(users.upper) * np.append(0.0, sizes)
-    sum_above = np.cumsum((largest[1:] * n_users)[::-1])[::-1]
+    n_above = np.cumsum(multiplicities[::-1])[::-1].astype(np.float64)
+    largest = float(users.upper) * np.append(0.0, counts)
+    sum_above = np.cumsum((largest[1:] * multiplicities)[::-1])[::-1]
 
     def stationary(piece: int) -> float:
         n = n_above[piece]
@@ -135,7 +135,7 @@ def _stationary_width(users: Contributions, law: Noise, objective: Objective) ->
     def is_reached(piece: int) -> bool:
         return stationary(piece) <= float(largest[piece + 1])
 
-    piece = bisect_left(range(sizes.size - 1), True, key=is_reached)
+    piece = bisect_left(range(counts.size - 1), True, key=is_reached)
     return float(np.clip(stationary(piece), largest[piece], largest[piece + 1]))
 
 
@@ -240,12 +240,12 @@ def centred_bias(users: Contributions[Number], total_width: Real, centre: Real) 
     >>> centred_bias(Contributions([4, 1], upper=10), total_width=8, centre=7)
     5.4
     """
-    sizes, n_users = users.histogram
+    counts, multiplicities = users.histogram
     upper: Any = users.upper  # a float or a Fraction, as for the new users
-    one_of_each = Contributions(sizes, upper)
+    one_of_each = Contributions(counts, upper)
     clipping = centred_clipping(one_of_each, total_width, centre)
-    raised = np.sum(n_users * sizes * clipping.lower)
-    lowered = np.sum(n_users * sizes * (users.upper - clipping.upper))
+    raised = np.sum(multiplicities * counts * clipping.lower)
+    lowered = np.sum(multiplicities * counts * (users.upper - clipping.upper))
     return _number_or_float(users, max(raised, lowered)) / users.total
 
 
@@ -384,15 +384,15 @@ def projected_error(users: Contributions, total_width: Real, budget: Budget) -> 
     """
     check.instance("users", users, Contributions)
     law = read_budget(budget)
-    sizes, n_users = users.histogram
-    largest = float(users.upper) * sizes
+    counts, multiplicities = users.histogram
+    largest = float(users.upper) * counts
     width = min(float(check.nonnegative("total_width", total_width)), float(largest[-1]))
     upper = float(users.upper)
     sensitivity = width / users.total
     # Of the users who are not clipped, only the sum matters; the others are taken heaviest first.
     is_clipped = largest > width
-    unclipped_mean = float(np.sum((largest * n_users)[~is_clipped])) / users.total
-    heaviest_first = n_users[is_clipped][::-1]
+    unclipped_mean = float(np.sum((largest * multiplicities)[~is_clipped])) / users.total
+    heaviest_first = multiplicities[is_clipped][::-1]
     n_above = np.append(0, np.cumsum(heaviest_first)).astype(np.float64)
     removed = np.append(0.0, np.cumsum((largest[is_clipped][::-1] - width) * heaviest_first))
     n_clipped = int(n_above[-1])

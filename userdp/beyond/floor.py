@@ -136,9 +136,9 @@ class FloorCertificate:
         """
         for number in self._whole_numbers():
             _require(type(number) is int and number >= 0, "hold whole numbers of at least 0")
-        sizes = [size for size, _ in self.counts]
-        ordered = sorted({*sizes} - {0}, reverse=True)
-        _require(sizes == ordered, "list different positive counts, the largest first")
+        counts = [count for count, _ in self.counts]
+        ordered = sorted({*counts} - {0}, reverse=True)
+        _require(counts == ordered, "list different positive counts, the largest first")
         fractions = (self.upper, self.eps, self.bound, *(factor for _, factor in self.factors))
         _require(
             {type(number) for number in fractions} == {Fraction},
@@ -164,7 +164,7 @@ class FloorCertificate:
             "datasets": self._datasets_bound,
         }
         _require(self.source in bounds, f"have one of the sources {', '.join(bounds)}")
-        total = sum(size * n_users for size, n_users in self.counts)
+        total = sum(count * n_users for count, n_users in self.counts)
         _require(total > 0, "have users")
         return bounds[self.source]() * self.upper / total
 
@@ -236,7 +236,7 @@ class FloorCertificate:
 
     def _heaviest(self) -> Iterator[int]:
         """Iterate over the counts of the users, the largest first."""
-        return chain.from_iterable(repeat(size, n_users) for size, n_users in self.counts)
+        return chain.from_iterable(repeat(count, n_users) for count, n_users in self.counts)
 
     def _n_samples(self) -> int:
         """Return the number of samples of the users of a chain or a lattice."""
@@ -323,7 +323,9 @@ class FloorCertificate:
             factors = [row.split() for row in fields["factors"]]
             groups = [_read_row(row) for row in fields["groups"]]
             return cls(
-                counts=tuple((size, n_users) for size, n_users in map(_read_row, fields["counts"])),
+                counts=tuple(
+                    (count, n_users) for count, n_users in map(_read_row, fields["counts"])
+                ),
                 upper=Fraction(fields["upper"]),
                 eps=Fraction(fields["eps"]),
                 bound=Fraction(fields["bound"]),
@@ -398,9 +400,9 @@ def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
 def _trivial_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
     """Return the certificate of the bound 0."""
     check.instance("users", users, Contributions)
-    sizes, n_users = (numbers[::-1].tolist() for numbers in users.histogram)
+    counts, multiplicities = (numbers[::-1].tolist() for numbers in users.histogram)
     return FloorCertificate(
-        counts=tuple(zip(sizes, n_users, strict=True)),
+        counts=tuple(zip(counts, multiplicities, strict=True)),
         upper=Fraction(users.upper),
         eps=read_eps(eps),
         bound=Fraction(0),
@@ -449,10 +451,10 @@ def _closed_forms(trivial: FloorCertificate) -> Iterator[FloorCertificate]:
     """Prove the bounds of `minimax_lower_bound`: the best chain, and up to three users as one."""
     if trivial.eps > _LARGEST_EPS:
         return
-    sizes, n_users = np.array(trivial.counts, dtype=np.float64).T
-    n, q = np.cumsum(n_users), exp(trivial.eps)
+    counts, multiplicities = np.array(trivial.counts, dtype=np.float64).T
+    n, q = np.cumsum(multiplicities), exp(trivial.eps)
     # While users with the same count are added to a chain, its bound is monotone.
-    chain_bounds = np.cumsum(sizes * n_users) / ((1 + q) ** 2 + n * (q**2 - 1))
+    chain_bounds = np.cumsum(counts * multiplicities) / ((1 + q) ** 2 + n * (q**2 - 1))
     best_length = int(n[np.argmax(chain_bounds)])
     yield _with_bound(replace(trivial, n_users=best_length, factors=(_factor(1, trivial.eps),)))
     for n_joint in range(1, min(int(n[-1]), 3) + 1):

@@ -50,9 +50,9 @@ def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
     (16.4156, 32.5)
     """
     check.instance("users", users, Contributions)
-    sizes, n_users = users.histogram
-    ends = np.append(0.0, np.cumsum(n_users[::-1]))
-    sums = np.append(0, np.cumsum((sizes * n_users)[::-1]))
+    counts, multiplicities = users.histogram
+    ends = np.append(0.0, np.cumsum(multiplicities[::-1]))
+    sums = np.append(0, np.cumsum((counts * multiplicities)[::-1]))
     # While users with the same count are added to the chain, H(n) b_n is monotone.
     n = np.unique(np.append(ends[1:], np.arange(1, min(users.n_users, 3) + 1)))
     shares = np.interp(n, ends, sums) / users.total

@@ -27,7 +27,7 @@ from userdp._checks import Floats, Real, RNGLike
 from userdp.beyond.statistics import Modulus, _modulus_of_influences, modulus_of_mean
 from userdp.mechanisms import grid_steps
 from userdp.model import (
-    _MOST_SAMPLES,
+    _MAX_SAMPLES,
     _ROUNDING,
     Contributions,
     Epsilon,
@@ -240,8 +240,8 @@ def opt_several_means(
     User l's sum in group g is clipped to the interval of width U m_lg min(1, T / a_l) about its
     middle U m_lg / 2: the factor is the same in all groups. So one user moves the means by at most
     min(a_l, T), summed over the groups, and each mean gets Laplace noise of scale T/eps. User-level
-    eps-DP for all means together, for replacing one user's samples in all groups, with public
-    counts; not safe for production (see the note on floating point in `userdp.mechanisms`).
+    eps-DP for all means together, under replacement of all samples of one user, in all groups, with
+    public counts; not safe for production (see the note on floating point in `userdp.mechanisms`).
 
     Parameters
     ----------
@@ -304,10 +304,10 @@ def _read_groups(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
         for (user, group), count in np.ndenumerate(raw):
             check.number(f"counts[{user}, {group}]", count, numbers.Integral, "an integer")
     check.refuse_entries("counts", "at least 0", raw, raw < 0)
-    check.refuse_entries("counts", f"at most 2^53 = {_MOST_SAMPLES}", raw, raw > _MOST_SAMPLES)
+    check.refuse_entries("counts", f"at most 2^53 = {_MAX_SAMPLES}", raw, raw > _MAX_SAMPLES)
     groups = raw.astype(np.int64)
     rough_total = groups.sum(dtype=np.float64)
-    if rough_total > 2 * _MOST_SAMPLES or int(groups.sum()) > _MOST_SAMPLES:
+    if rough_total > 2 * _MAX_SAMPLES or int(groups.sum()) > _MAX_SAMPLES:
         _refuse_total(rough_total)
     empty = ~groups.any(axis=0)
     if empty.any():

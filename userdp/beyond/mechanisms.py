@@ -39,9 +39,9 @@ def clipped_mean(
     With the centre c, user l contributes c m_l + clip(sigma_l - c m_l, -S/2, S/2). Projecting the
     user's average to `centred_clipping` is equivalent, but centred sums bound each user's influence
     by S even if U m_l is many orders of magnitude larger. The noise is scaled to the sensitivity of
-    these intervals, which is S/N unless [0, U] cuts them off. User-level eps-DP for replacing one
-    user's samples, with public counts, S and c; not safe for production (see the module's note on
-    floating point, and `userdp.release.release_mean`).
+    these intervals, which is S/N unless [0, U] cuts them off. User-level eps-DP under replacement
+    of all samples of one user, with public counts, S and c; not safe for production (see the
+    module's note on floating point, and `userdp.release.release_mean`).
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def clipped_mean_error(
     budget : Budget
     centre : float or Fraction, optional
     project : bool, optional
-        Whether the release is projected to [0, U], which never increases the error.
+        Whether the release is projected onto [0, U], which never increases the error.
 
     Returns
     -------
@@ -143,11 +143,11 @@ def opt_worst_case(
     objective: Objective = "bound",
     rng: RNGLike = None,
 ) -> Floats:
-    """Release the mean clipped as in Theorem III.1, with noise for the sensitivity T_eps / N.
+    """Release the mean clipped as in Theorem III.1, with noise scaled to T_eps / N.
 
-    That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP for
-    replacing one user's samples, with public counts; not safe for production (see the module's note
-    on floating point).
+    That is `clipped_mean` at the centre U/2 and the total width `threshold`. User-level eps-DP
+    under replacement of all samples of one user, with public counts; not safe for production (see
+    the module's note on floating point).
 
     Parameters
     ----------
@@ -221,11 +221,11 @@ def weighted_mean(
 ) -> Floats:
     """Release the weighted mean of the users' averages, with public weights and no clipping.
 
-    That is sum_l w_l xbar_l / W plus noise for its sensitivity U max(w) / W, with W = sum_l w_l.
+    That is sum_l w_l xbar_l / W plus noise scaled to U max(w) / W, with W = sum_l w_l.
     Weights min(m_l, k) give the conditional mean of the release that keeps k random samples per
     user, with no more error on any dataset; weights m_l give the Laplace mechanism. User-level
-    eps-DP for replacing one user's samples, with public counts and weights; not safe for production
-    (see the module's note on floating point).
+    eps-DP under replacement of all samples of one user, with public counts and weights; not safe
+    for production (see the module's note on floating point).
 
     Parameters
     ----------

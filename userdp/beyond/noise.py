@@ -44,7 +44,7 @@ LARGEST_STAIRCASE = 1400
 _RESERVED_SHARE = 1e-10
 
 # Maximum number of times that sigma is increased to the next float.
-_MOST_INCREASES = 64
+_MAX_INCREASES = 64
 
 
 class Noise(ABC):
@@ -203,7 +203,7 @@ class LaplaceNoise(PureNoise):
     """The Laplace law of scale 1/eps, with density (eps/2) exp(-eps abs(z)): Theorem II.1.
 
     Adding Delta times this noise to a statistic of user-level sensitivity Delta is user-level
-    eps-DP for replacing one user's samples, with public counts.
+    eps-DP under replacement of all samples of one user, with public counts.
 
     Parameters
     ----------
@@ -363,9 +363,9 @@ class GaussianNoise(Noise):
 
     Adding Delta times this noise to a statistic of user-level sensitivity Delta is rho-zCDP with
     rho = 1 / (2 sigma^2) (Bun and Steinke, 2016), and (eps, delta)-DP for every eps, with delta
-    from the method `delta` (Balle and Wang, 2018), for replacing one user's samples, with public
-    counts; it is not eps-DP for any eps. The same holds for vectors, with lengths as sensitivity
-    and this noise in each coordinate: see `mean_in_ball`.
+    from the method `delta` (Balle and Wang, 2018), under replacement of all samples of one user,
+    with public counts; it is not eps-DP for any eps. The same holds for vectors, with lengths as
+    sensitivity and this noise in each coordinate: see `mean_in_ball`.
 
     Parameters
     ----------
@@ -440,12 +440,12 @@ class GaussianNoise(Noise):
         sigma = sqrt(0.5 / _read_parameter("rho", rho))
         exact = Fraction(check.nonnegative("rho", rho, exact=True))
         # `sigma` is the result of three roundings, each of half a unit in the last place.
-        for _ in range(_MOST_INCREASES):
+        for _ in range(_MAX_INCREASES):
             if 2 * exact * Fraction(sigma) ** 2 >= 1:
                 return cls(sigma)
             sigma = nextafter(sigma, inf)
         raise NotFoundError(
-            f"The smallest sigma for rho={float(exact)!r} was not found in {_MOST_INCREASES} "
+            f"The smallest sigma for rho={float(exact)!r} was not found in {_MAX_INCREASES} "
             f"steps of a float up to sigma={sigma!r}."
         )
 

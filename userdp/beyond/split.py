@@ -29,12 +29,12 @@ _SMALLEST_SHARE_OF_MEAN = 1 / 200
 _WIDEST_NOISE = 1000
 
 # Number of datasets used to rule out a width before its error is computed.
-_MOST_DATASETS = 9
+_MAX_DATASETS = 9
 
 # A split is tried below each of the largest distinct counts: this many at most, with at most this
 # many heavy users.
-_MOST_SPLITS = 16
-_MOST_HEAVY = 1000
+_MAX_SPLITS = 16
+_MAX_HEAVY = 1000
 
 
 class Part(NamedTuple):
@@ -82,7 +82,7 @@ def best_split(users: Contributions, budget: Budget) -> Split:
     """Return the release in at most two parts that guarantees the smallest error.
 
     Heavy users have at least a certain number of samples. The clipped mean of each part gets noise
-    for the whole budget and is projected to [0, U]; the release is the sum of both, weighted by
+    for the whole budget and is projected onto [0, U]; the release is the sum of both, weighted by
     their shares of the samples. Neighbours may differ in all samples of one user, who is in one
     part, so the privacy guarantee of a law for one part holds for the release (thm-split of the
     book). On every dataset its mean absolute error is at most the sum of the parts' largest errors
@@ -131,12 +131,12 @@ def best_split(users: Contributions, budget: Budget) -> Split:
     """
     check.instance("users", users, Contributions)
     law = read_budget(budget)
-    sizes, n_users = users.histogram
-    n_heavy = np.cumsum(n_users[::-1])[::-1]
+    counts, multiplicities = users.histogram
+    n_heavy = np.cumsum(multiplicities[::-1])[::-1]
     first_heavy = [
         index
-        for index in range(max(1, sizes.size - _MOST_SPLITS), sizes.size)
-        if n_heavy[index] <= _MOST_HEAVY
+        for index in range(max(1, counts.size - _MAX_SPLITS), counts.size)
+        if n_heavy[index] <= _MAX_HEAVY
     ]
     splits = [_whole(users, law), *(_split_at(index, users, law) for index in first_heavy)]
     return min(splits, key=lambda split: split.error)
@@ -149,14 +149,14 @@ def _whole(users: Contributions, law: Noise) -> Split:
 
 
 def _split_at(first_heavy: int, users: Contributions, law: Noise) -> Split:
-    """Return the release in two parts, where heavy users have sizes from this index on."""
-    sizes, n_users = users.histogram
+    """Return the release in two parts; the counts of heavy users begin at this index."""
+    counts, multiplicities = users.histogram
     upper = users.upper
-    heavy = Contributions._of_histogram(sizes[first_heavy:], n_users[first_heavy:], upper)
-    others = Contributions._of_histogram(sizes[:first_heavy], n_users[:first_heavy], upper)
+    heavy = Contributions._of_histogram(counts[first_heavy:], multiplicities[first_heavy:], upper)
+    others = Contributions._of_histogram(counts[:first_heavy], multiplicities[:first_heavy], upper)
     parts = (_best_part(users, heavy, law), _best_part(users, others, law))
     error = sum(float(part.share) * part.error for part in parts)
-    return Split(int(sizes[first_heavy]), parts, error)
+    return Split(int(counts[first_heavy]), parts, error)
 
 
 def _best_part(users: Contributions, members: Contributions, law: Noise) -> Part:
@@ -192,15 +192,15 @@ def _error_floors(users: Contributions, widths: Floats, law: Noise) -> Floats:
     As the bias increases with that number, only datasets whose clipped mean is at least U/2 matter;
     the bounds are the largest errors over some of these, evenly spaced.
     """
-    sizes, n_users = users.histogram
+    counts, multiplicities = users.histogram
     upper = float(users.upper)
-    largest = upper * sizes
-    n_above = np.append(np.cumsum(n_users[::-1])[::-1], 0).astype(np.float64)
-    sums_above = np.append(np.cumsum((largest * n_users)[::-1])[::-1], 0.0)
+    largest = upper * counts
+    n_above = np.append(np.cumsum(multiplicities[::-1])[::-1], 0).astype(np.float64)
+    sums_above = np.append(np.cumsum((largest * multiplicities)[::-1])[::-1], 0.0)
     index = np.searchsorted(largest, widths, side="right")
     n_clipped, unclipped = n_above[index], upper * users.total - sums_above[index]
     first = np.minimum(np.floor((n_clipped + unclipped / widths) / 2), n_clipped)
-    steps = np.linspace(0, 1, _MOST_DATASETS)
+    steps = np.linspace(0, 1, _MAX_DATASETS)
     n_at_top = np.round(first[:, None] + (n_clipped - first)[:, None] * steps)
     width = widths[:, None]
     sum_at_top = np.interp(n_at_top, n_above[::-1], sums_above[::-1])

@@ -26,8 +26,8 @@ from userdp import _checks as check
 from userdp._checks import Floats, Real
 from userdp.beyond.noise import Budget, read_budget
 from userdp.model import (
-    _MOST_GENERATED_USERS,
-    _MOST_SAMPLES,
+    _MAX_GENERATED_USERS,
+    _MAX_SAMPLES,
     Contributions,
     Epsilon,
     Number,
@@ -539,9 +539,9 @@ def modulus_of_protected_mean(max_count: int, least_total: int, upper: Real) -> 
     >>> modulus.optimal_error(1), Fraction(65 * 4, 100 + 2 * 4)
     (Fraction(65, 27), Fraction(65, 27))
     """
-    m = check.integer("max_count", max_count, least=1, most=_MOST_SAMPLES)
-    n0 = check.integer("least_total", least_total, least=1, most=_MOST_SAMPLES)
-    if n0 > _MOST_GENERATED_USERS // 4 * m:
+    m = check.integer("max_count", max_count, least=1, most=_MAX_SAMPLES)
+    n0 = check.integer("least_total", least_total, least=1, most=_MAX_SAMPLES)
+    if n0 > _MAX_GENERATED_USERS // 4 * m:
         check.refuse_value("least_total", f"at most 2^26 times `max_count`={m}", least_total)
     bound = check.upper(upper)
     # With this many steps, all samples can be replaced by others.

@@ -46,17 +46,17 @@ _LOWEST_SHARE = 0.25
 
 # A piece is halved until the ratio of its ends, and the change of the noise's exponent across it,
 # are at most this.
-_MOST_VARIATION = 2.0
+_MAX_VARIATION = 2.0
 
 # Maximum number of halvings of a piece. With the uniform measure, a piece that begins at 0 varies
 # much however short it is, so its first part remains, with 2^-24 of its mass and of its thresholds.
-_MOST_HALVINGS = 24
+_MAX_HALVINGS = 24
 
 _LEGENDRE = np.polynomial.legendre.leggauss(6)  # nodes and weights on [-1, 1]
 
 # Maximum number of passes over all users in the search for a dataset with a large error; two or
 # three are enough in practice.
-_MOST_PASSES = 20
+_MAX_PASSES = 20
 
 
 class _Pieces(NamedTuple):
@@ -277,8 +277,8 @@ class PrivateThreshold:
     ) -> Floats:
         """Release the mean of the sums clipped at T, with noise of scale T / ((1 - p) N eps).
 
-        T and the release together are user-level eps-DP for replacing one user's samples, with
-        public counts; not safe for production (see the note on floating point in
+        T and the release together are user-level eps-DP under replacement of all samples of one
+        user, with public counts; not safe for production (see the note on floating point in
         `userdp.mechanisms`).
 
         Parameters
@@ -454,7 +454,7 @@ class PrivateThreshold:
         starts = np.concatenate([np.minimum(full, levels), np.where(full >= levels, levels, 0.0)])
         errors_found = errors(starts)
         worst, largest = starts[errors_found.argmax()], float(errors_found.max())
-        for _ in range(_MOST_PASSES):
+        for _ in range(_MAX_PASSES):
             previous = largest
             for top in np.unique(full):
                 candidates = _candidates(worst, full, float(top))
@@ -463,7 +463,7 @@ class PrivateThreshold:
                     worst, largest = candidates[errors_found.argmax()], float(errors_found.max())
             if largest <= previous * (1 + 1e-12):
                 return largest
-        raise NotFoundError(f"The error still grew after {_MOST_PASSES} passes over all users.")
+        raise NotFoundError(f"The error still grew after {_MAX_PASSES} passes over all users.")
 
     def _noise_budget(self, eps: Epsilon) -> Fraction:
         return (1 - Fraction(self.share)) * read_eps(eps)
@@ -573,12 +573,12 @@ class PrivateThreshold:
 
     def _short_pieces(self, pieces: _Pieces, users: Contributions, budget: float) -> _Pieces:
         """Halve pieces where the added noise varies much; drop those where it is negligible."""
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(_MAX_HALVINGS):
             low, high = (self._thresholds(end, users) for end in (pieces.lower, pieces.upper))
             with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
                 ends = [budget * np.abs(pieces.loss / t - pieces.slope) for t in (low, high)]
-                varies = np.abs(ends[1] - ends[0]) > _MOST_VARIATION
-            varies |= high > _MOST_VARIATION * low
+                varies = np.abs(ends[1] - ends[0]) > _MAX_VARIATION
+            varies |= high > _MAX_VARIATION * low
             matters = (np.fmin(*ends) < _NEGLIGIBLE) & (pieces.upper > pieces.lower)
             pieces, varies = pieces.take(matters), varies[matters]
             if not varies.any():

@@ -48,7 +48,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tradeoff:
-    """Average error and guarantee over a grid of centres and total widths: see `tradeoff`.
+    """Average error and guarantee over a grid of centres and total widths: see `error_tradeoff`.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Tradeoff:
         )
 
 
-def tradeoff(
+def error_tradeoff(
     users: Contributions,
     budget: Budget,
     prior: Sampler,
@@ -166,7 +166,7 @@ def tradeoff(
     --------
     >>> from userdp import geometric_collection, threshold, uniform_sums
     >>> users = geometric_collection(M=4, upper=65)
-    >>> choices = tradeoff(users, 2, prior=uniform_sums, n_trials=200, rng=0)
+    >>> choices = error_tradeoff(users, 2, prior=uniform_sums, n_trials=200, rng=0)
     >>> paper, free, bold = threshold(users, 2), choices.best(tau=0), choices.best(tau=1)
     >>> paper, free.total_width, round(bold.total_width, 1)
     (1040.0, 520.0, 173.3)
@@ -214,7 +214,7 @@ def _grid(name: str, values: npt.ArrayLike) -> Floats:
 
 
 def _default_widths(users: Contributions, budget: Budget, smallest: float) -> Floats:
-    """Return the default widths: see `tradeoff`."""
+    """Return the default widths: see `error_tradeoff`."""
     width = float(errors.threshold(users, budget))
     sums = np.unique(np.append(0.0, users.largest_sums.astype(np.float64)))
     kinks = sums[sums <= width]

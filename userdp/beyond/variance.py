@@ -122,12 +122,12 @@ def opt_variance(
 ) -> Floats:
     """Release the variance with the smallest worst-case error of any estimator: thm-variance.
 
-    That is `capped_variance` at the cap S of `variance_cap`, plus a constant beta, plus noise for
-    the sensitivity S/N. Capping lowers the variance by up to 2 beta, so the worst-case bias is
+    That is `capped_variance` at the cap S of `variance_cap`, plus a constant beta, plus noise
+    scaled to S/N. Capping lowers the variance by up to 2 beta, so the worst-case bias is
     beta. The worst-case error, beta plus mean absolute value of the noise, is `optimal_error` of
     `modulus_of_variance`. If no user is capped, the release is too high by beta on average.
-    User-level eps-DP for replacing one user's samples, with public counts; not safe for production
-    (see the note on floating point in `userdp.mechanisms`).
+    User-level eps-DP under replacement of all samples of one user, with public counts; not safe for
+    production (see the note on floating point in `userdp.mechanisms`).
 
     Parameters
     ----------

@@ -159,8 +159,8 @@ def mean_in_ball(
 ) -> Floats:
     """Release the mean of vectors in a ball, with user sums clipped radially to half the threshold.
 
-    User-level eps-DP for replacing one user's samples, with public counts and diameter, or the
-    privacy guarantees of the given `GaussianNoise`; not safe for production (see the note on
+    User-level eps-DP under replacement of all samples of one user, with public counts and diameter,
+    or the privacy guarantees of the given `GaussianNoise`; not safe for production (see the note on
     floating point in `userdp.mechanisms`). The worst-case error, bias plus mean length of the
     noise, is `ball_error`.
 

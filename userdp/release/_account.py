@@ -17,7 +17,7 @@ from userdp.model import Epsilon
 from userdp.release._budgets import (
     LIMITS,
     Method,
-    composed,
+    compose,
     float_below,
     profile_of,
     read_total,
@@ -118,7 +118,7 @@ def account(
     dp = load_opendp()
     pure = [document["eps"] for document in published if document["rho"] is None]
     gaussian = [document["rho"] for document in published if document["eps"] is None]
-    rho = composed(dp, "rho", [*gaussian, *(rho_of(dp, eps) for eps in pure)])
+    rho = compose(dp, "rho", [*gaussian, *(rho_of(dp, eps) for eps in pure)])
     basic = _basic(dp, pure, gaussian, requested_delta)
     zcdp_eps = None if requested_delta is None else eps_of(dp, rho, requested_delta)
     zcdp = Guarantee(zcdp_eps, requested_delta, "zCDP")
@@ -154,12 +154,12 @@ class Guarantee(NamedTuple):
 def _basic(dp: Any, pure: list[float], gaussian: list[float], delta: float | None) -> Guarantee:
     """Add eps and delta; each release with Gaussian noise gets an equal share of delta."""
     if not gaussian:
-        return Guarantee(composed(dp, "eps", pure), 0.0, "basic composition")
+        return Guarantee(compose(dp, "eps", pure), 0.0, "basic composition")
     if delta is None:
         return Guarantee(None, None, "basic composition")
     delta_each = share_of(dp, Fraction(delta), len(gaussian))
     eps_of_rho = {rho: eps_of(dp, rho, delta_each) for rho in {*gaussian}}
-    total = composed(dp, "eps", [*pure, *(eps_of_rho[rho] for rho in gaussian)])
+    total = compose(dp, "eps", [*pure, *(eps_of_rho[rho] for rho in gaussian)])
     return Guarantee(total, delta, "basic composition")
 
 

@@ -1,4 +1,4 @@
-"""What is specific to DuckDB, and to Spark: one class each, one instance per connection."""
+"""What is specific to DuckDB, and to Spark: one class each; an instance wraps one connection."""
 
 import json
 from abc import ABC, abstractmethod
@@ -11,21 +11,21 @@ from userdp.release._plans import PYTHON_SCANS, plan_query, plan_reads_objects
 from userdp.release._quiet import FAILED, quietly
 
 ONE_AT_A_TIME = RLock()
-"""Lock for queries: connections of Ibis are not thread-safe."""
+"""Lock for queries: Ibis connections are not thread-safe."""
 
 INT, FLOAT = "int64", "float64"
 
-BUILT_IN = "Class: org.apache.spark.sql.catalyst.expressions."
-"""How Spark describes a built-in function."""
+BUILT_IN_PREFIX = "Class: org.apache.spark.sql.catalyst.expressions."
+"""Beginning of the line with the class of a built-in function in Spark's DESCRIBE FUNCTION."""
 
 
 class Backend(ABC):
-    """An engine, tested to return the same numbers as arrays in memory."""
+    """Base class of engines; tests check that each gives the same numbers as arrays in memory."""
 
     functions: ClassVar[set[str]]
-    """Functions that queries call, by the names under which the engine looks them up."""
-    failed: ClassVar[str] = FAILED
-    """The rule in the error message if the engine fails to read a table."""
+    """Names of the functions that our queries use, as the engine looks them up."""
+    unreadable_rule: ClassVar[str] = FAILED
+    """The rule in the error message if the engine cannot read a table."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -36,31 +36,31 @@ class Backend(ABC):
 
     @abstractmethod
     def drop(self, name: str) -> None:
-        """Drop that table, if it exists."""
+        """Drop the table that `keep` stored under a name, if it exists."""
 
     @abstractmethod
-    def replaced(self) -> list[str]:
-        """Return the names of those `functions` that are not the engine's own."""
+    def overridden_functions(self) -> list[str]:
+        """Return the names of those `functions` that this connection overrides."""
 
     def reads_objects(self, records: Any) -> bool:
         """Whether a query may read Python objects."""
         return False
 
     def as_bytes(self, text: Any) -> Any:
-        """Return text as bytes, which no collation of a column or a database makes equal."""
+        """Return text as bytes, so that no collation merges different texts."""
         return text.cast("binary")
 
-    def halves(self, level: Any) -> dict[str, Any]:
-        """Return the sums of the upper and the lower halves of levels; both fit 64 bits."""
+    def sum_in_halves(self, level: Any) -> dict[str, Any]:
+        """Return 64-bit integers with high * 2^HALF_BITS + low equal to the sum of the levels."""
         return {"high": (level >> HALF_BITS).sum(), "low": (level & (HALF - 1)).sum()}
 
-    def bits_of(self, kind: Any) -> int:
+    def fewest_source_bits(self, dtype: Any) -> int:
         """Return the fewest bits that a float of this type may have had in its source."""
-        return int(8 * kind.nbytes)
+        return int(8 * dtype.nbytes)
 
 
 class DuckDB(Backend):
-    """A connection of DuckDB."""
+    """A DuckDB connection."""
 
     functions: ClassVar[set[str]] = {
         *("+", "-", "*", "/", ">>", "&", "abs", "count", "count_star", "floor", "greatest"),
@@ -82,43 +82,43 @@ class DuckDB(Backend):
     def drop(self, name: str) -> None:
         self.connection.raw_sql(f"DROP TABLE IF EXISTS {name}")
 
-    def replaced(self) -> list[str]:
-        differ = _functions_of(self.connection.con) ^ _own_functions()
-        return sorted({name for name, *_ in differ})
+    def overridden_functions(self) -> list[str]:
+        differences = _functions_of(self.connection.con) ^ _built_in_functions()
+        return sorted({name for name, *_ in differences})
 
     def reads_objects(self, records: Any) -> bool:
         run_query(records.limit(0))  # registers tables that are in memory
         query = self.connection.compile(records)
         ((plan_json,),) = self.connection.raw_sql(plan_query(query)).fetchall()
         plan = json.loads(plan_json)
-        if plan["error"]:  # a CSV file has no such plan: use the physical one
-            steps = self.connection.raw_sql(f"EXPLAIN (FORMAT json) {query}").fetchall()
-            return any(scan.upper() in text for scan in PYTHON_SCANS for _, text in steps)
+        if plan["error"]:  # as for a CSV file or a pandas frame: use the physical plan
+            plans = self.connection.raw_sql(f"EXPLAIN (FORMAT json) {query}").fetchall()
+            return any(scan.upper() in text for scan in PYTHON_SCANS for _, text in plans)
         return plan_reads_objects(plan)
 
     def as_bytes(self, text: Any) -> Any:
         import ibis
 
-        # A cast would convert the text "\\x41" to one byte.
+        # A cast would convert the four characters \x41 to one byte.
         @ibis.udf.scalar.builtin(name="encode", catalog="system", database="main")  # type: ignore[untyped-decorator]
         def encode(text: str) -> bytes:  # type: ignore[empty-body]
-            """Return the bytes of a text, by DuckDB's function."""
+            """Return the UTF-8 bytes of a string."""
 
         return encode(text)
 
-    def halves(self, level: Any) -> dict[str, Any]:
+    def sum_in_halves(self, level: Any) -> dict[str, Any]:
         total = level.sum()  # has 128 bits, whereas Spark's sum has only 64
         return {"high": total >> HALF_BITS, "low": total & (HALF - 1)}
 
-    def bits_of(self, kind: Any) -> int:
-        # DuckDB has no 16-bit type, so its 32-bit floats may come from 16-bit ones.
-        return 64 if kind.nbytes == 8 else 16
+    def fewest_source_bits(self, dtype: Any) -> int:
+        # DuckDB has no 16-bit float type, so its 32-bit floats may come from 16-bit ones.
+        return 64 if dtype.nbytes == 8 else 16
 
 
 class Spark(Backend):
-    """A session of Spark."""
+    """A Spark session."""
 
-    failed: ClassVar[str] = (
+    unreadable_rule: ClassVar[str] = (
         f"{FAILED} (its log gives the reason; often a column has different types in the files of "
         "a folder: read them one by one, cast the column, and combine them)"
     )
@@ -137,12 +137,12 @@ class Spark(Backend):
     def drop(self, name: str) -> None:
         self.connection.raw_sql(f"DROP VIEW IF EXISTS {name}")
 
-    def replaced(self) -> list[str]:
-        return [name for name in sorted(self.functions) if not self._is_own(name)]
+    def overridden_functions(self) -> list[str]:
+        return [name for name in sorted(self.functions) if not self._is_built_in(name)]
 
-    def _is_own(self, name: str) -> bool:
+    def _is_built_in(self, name: str) -> bool:
         rows = self.connection.raw_sql(f"DESCRIBE FUNCTION `{name}`").collect()
-        return any(row[0].startswith(BUILT_IN) for row in rows)
+        return any(row[0].startswith(BUILT_IN_PREFIX) for row in rows)
 
 
 BACKENDS = {"duckdb": DuckDB, "pyspark": Spark}
@@ -156,21 +156,22 @@ def backend_of(table: Any) -> Backend:
     if connection.name not in BACKENDS:
         raise TypeError(
             f"`data` must be an Ibis table of {' or '.join(BACKENDS)}, got one of "
-            f"{connection.name}: fetch the two columns as an Arrow table."
+            f"{connection.name}: fetch the columns as an Arrow table."
         )
     return BACKENDS[connection.name](connection)
 
 
-def refuse_replaced_functions(backend: Backend) -> None:
-    """Raise if a function that queries call is not the engine's own in this connection.
+def refuse_overridden_functions(backend: Backend) -> None:
+    """Raise if this connection overrides a function that our queries use.
 
     A macro stored in a database, or a Python function, could switch clipping off.
     """
-    replaced = quietly(backend.replaced)
-    if replaced:
+    overridden = quietly(backend.overridden_functions)
+    if overridden:
         raise ValueError(
-            f"`data` must be in an engine whose built-in functions are not replaced, got others "
-            f"named {', '.join(replaced)}. Drop them, or open the database without them."
+            f"`data` must be in an engine whose built-in functions are not overridden, got "
+            f"functions or macros named {', '.join(overridden)}. Drop them, or use a connection in "
+            "which they are not defined."
         )
 
 
@@ -182,7 +183,7 @@ def run_query(query: Any) -> list[dict[str, Any]]:
 
 
 @cache
-def _own_functions() -> set[tuple[str, ...]]:
+def _built_in_functions() -> set[tuple[str, ...]]:
     import duckdb
 
     with duckdb.connect() as connection:
@@ -190,7 +191,7 @@ def _own_functions() -> set[tuple[str, ...]]:
 
 
 def _functions_of(connection: Any) -> set[tuple[str, ...]]:
-    """Return names and signatures, also of overloads: Python functions have other parameters."""
+    """Return a row for each overload of a function; a macro or Python function changes the rows."""
     names = ", ".join(f"'{name}'" for name in sorted(DuckDB.functions))
     rows = connection.execute(
         "SELECT system.main.lower(function_name) AS name, function_type, schema_name, parameters, "

@@ -18,14 +18,14 @@ from userdp.model import Epsilon, read_eps
 from userdp.release._noise import LARGEST_SCALE, load_opendp
 from userdp.release._quiet import discreet
 
-MOST_RELEASES = 10_000
+MAX_RELEASES = 10_000
 """OpenDP takes a second to add this many budgets."""
 
 LIMITS = {"eps": (1e-30, 1000.0), "rho": (1e-30, 1000.0), "delta": (1e-100, 1 - 2**-53)}
 """Limits of totals: OpenDP draws no noise for smaller ones, and larger ones protect nothing."""
 
-MOST_STEPS = 64
-"""Most steps of a budget to the next float; a few are enough with the tested OpenDP."""
+MAX_STEPS = 64
+"""Largest number of steps of a budget to the next float; a few suffice with the tested OpenDP."""
 
 Method = Literal["basic composition", "zCDP"]
 
@@ -100,7 +100,7 @@ def divide_budget(
     >>> each.method, round(each.eps, 6), round(each.rho, 8)
     ('zCDP', 0.030607, 0.00046838)
     """
-    n = check.integer("n_releases", n_releases, least=1, most=MOST_RELEASES)
+    n = check.integer("n_releases", n_releases, least=1, most=MAX_RELEASES)
     arguments = {"eps": eps, "delta": delta, "rho": rho}
     totals = {
         name: read_total(name, total) for name, total in arguments.items() if total is not None
@@ -175,7 +175,7 @@ def read_total(name: str, number: Epsilon) -> Fraction:
 # OpenDP's arithmetic: no measurement is called
 
 
-def composed(dp: Any, currency: str, budgets: list[float]) -> float:
+def compose(dp: Any, currency: str, budgets: list[float]) -> float:
     """Return the sum of budgets by OpenDP's accounting."""
     measures = {"eps": dp.max_divergence, "rho": dp.zero_concentrated_divergence}
     return float(_composition(dp, measures[currency](), budgets).map(1))
@@ -210,7 +210,7 @@ def share_of(dp: Any, total: Fraction, n: int) -> float:
     """
     for lost in (0, 1, 2, 4):
         each = float_below(total / n * (1 - Fraction(lost * n, 2**54)))
-        if Fraction(composed(dp, "eps", [each] * n)) <= total:
+        if Fraction(compose(dp, "eps", [each] * n)) <= total:
             return each
     raise NotFoundError(f"No share of {float(total)!r} for {n} releases was found.")
 
@@ -218,11 +218,11 @@ def share_of(dp: Any, total: Fraction, n: int) -> float:
 def eps_within(dp: Any, rho: float) -> float:
     """Return the largest eps that spends at most rho, according to OpenDP."""
     eps = nextafter(sqrt(2 * rho), 2 * sqrt(2 * rho))
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if rho_of(dp, eps) <= rho:
             return eps
         eps = nextafter(eps, 0)
-    raise NotFoundError(f"No eps that spends rho={rho!r} was found in {MOST_STEPS} steps.")
+    raise NotFoundError(f"No eps that spends rho={rho!r} was found in {MAX_STEPS} steps.")
 
 
 def rho_within(dp: Any, eps: Fraction, delta: Fraction) -> float:

@@ -59,7 +59,7 @@ were doubles before, so they have the limit of doubles.
 """
 
 WITHOUT_ARROW = ("Object", "Int128", "UInt128")
-"""Types of polars whose entries do not reach Arrow: of an Object, Arrow gets the memory address."""
+"""Polars types whose entries do not reach Arrow: of an Object, Arrow gets the memory address."""
 
 WHOLE, NUMBERS, TIMES, IDS = "iu", "iuf", "mM", "iuUS"
 """Kinds of NumPy dtypes."""
@@ -85,19 +85,19 @@ class Pairs(NamedTuple):
     """
 
     ids: Ids
-    places: npt.NDArray[np.int16]
-    """The position of each row's group, or -1."""
+    group_indices: npt.NDArray[np.int16]
+    """The index of each row's group in the list, or -1."""
     n_codes: int
     some_missing: bool
 
     def of_rows(self, rows: slice) -> npt.NDArray[np.intp]:
         """Return the codes of some rows."""
         users = self.ids.of_rows(rows)
-        codes = self.places[rows].astype(np.intp)
+        codes = self.group_indices[rows].astype(np.intp)
         codes *= self.ids.n_codes
         codes += users
         if self.some_missing:
-            codes[(users < 0) | (self.places[rows] < 0)] = -1
+            codes[(users < 0) | (self.group_indices[rows] < 0)] = -1
         return codes
 
 
@@ -139,39 +139,39 @@ def read_values(column: Any, label: str = "value") -> npt.NDArray[np.float64]:
     return values
 
 
-def read_places(
+def read_group_indices(
     column: Any, groups: tuple[str, ...], label: str = "group"
 ) -> npt.NDArray[np.int16]:
-    """Return the position of each entry in a list of groups, and -1 if it is not in the list.
+    """Return the index of each entry in a list of groups, and -1 if it is not in the list.
 
     Groups are text or whole numbers, which are compared as text.
     """
     entries, absent = _plain("group", label, column)
-    known: dict[str | None, int] = {name: place for place, name in enumerate(groups)}
+    index_of: dict[str | None, int] = {name: index for index, name in enumerate(groups)}
     if entries.dtype == object:
-        written = (_written(entry, label) for entry in entries.tolist())
-        return np.fromiter((known.get(name, -1) for name in written), np.int16)
+        names = (_group_name(entry, label) for entry in entries.tolist())
+        return np.fromiter((index_of.get(name, -1) for name in names), np.int16)
     if entries.dtype.kind not in "iuU":
         refuse_kind("group", f"{label} of dtype {entries.dtype}")
-    places = _places(entries, known)
+    group_indices = _group_indices(entries, index_of)
     if absent is not None:
-        places[absent] = -1
-    return places
+        group_indices[absent] = -1
+    return group_indices
 
 
-def _places(entries: npt.NDArray[Any], known: Mapping[Any, int]) -> npt.NDArray[np.int16]:
-    """Return the position of each name, or of each number written as text."""
+def _group_indices(entries: npt.NDArray[Any], index_of: Mapping[Any, int]) -> npt.NDArray[np.int16]:
+    """Return the index of each name, or of each number written as text."""
     if entries.dtype.kind in WHOLE:
         codes, n_codes = _codes(entries)
-        if codes is entries:  # small numbers from 0: look their positions up in a table
-            of_number = np.full(n_codes, -1, np.int16)
-            for name, place in known.items():
+        if codes is entries:  # small numbers from 0: an array holds the index of each
+            index_of_number = np.full(n_codes, -1, np.int16)
+            for name, index in index_of.items():
                 number = written_number(name)
                 if number is not None and 0 <= number < n_codes:
-                    of_number[number] = place
-            return of_number.take(entries)
+                    index_of_number[number] = index
+            return index_of_number.take(entries)
     names, codes = np.unique(entries, return_inverse=True)
-    return np.array([known.get(str(name), -1) for name in names.tolist()], np.int16)[codes]
+    return np.array([index_of.get(str(name), -1) for name in names.tolist()], np.int16)[codes]
 
 
 def written_number(name: str) -> int | None:
@@ -179,7 +179,7 @@ def written_number(name: str) -> int | None:
     return int(name) if re.fullmatch("0|-?[1-9][0-9]{0,19}", name) else None
 
 
-def _written(entry: Any, label: str) -> str | None:
+def _group_name(entry: Any, label: str) -> str | None:
     """Return the name of a group, or None for a null."""
     kind = KINDS.get(type(entry))
     if kind in ("text", "integer"):
@@ -192,7 +192,7 @@ def _written(entry: Any, label: str) -> str | None:
 def refuse_ids_beyond_float16(users: Any) -> None:
     """Raise if 32-bit floats of DuckDB, in an Arrow column, would not be valid ids in 16 bits.
 
-    DuckDB has no 16-bit type: such floats of a Parquet file or a pandas frame become FLOAT.
+    DuckDB has no 16-bit float type: those of a Parquet file or a pandas frame become FLOAT.
     """
     largest = np.abs(users.drop_null().to_numpy(zero_copy_only=False))
     if np.any(largest >= EXACT_BELOW[np.float16]):
@@ -215,7 +215,7 @@ def is_null(entry: Any) -> bool:
 
 def comes_from(library: str, item: Any) -> bool:
     """Whether the class of an object comes from a library, which is not imported for this."""
-    return any(kind.__module__.partition(".")[0] == library for kind in type(item).__mro__)
+    return any(base.__module__.partition(".")[0] == library for base in type(item).__mro__)
 
 
 Plain = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
@@ -250,14 +250,14 @@ def _plain_pandas(name: str, label: str, column: Any) -> Plain:
     if hasattr(column.dtype, "categories"):
         names = _names_of_categories(name, label, column.dtype.categories)
         return names[getattr(column, "cat", column).codes], None  # -1, of a null, selects the last
-    kind = column.dtype
-    if hasattr(kind, "pyarrow_dtype"):
+    dtype = column.dtype
+    if hasattr(dtype, "pyarrow_dtype"):
         import pyarrow
 
         return _plain_arrow(name, label, pyarrow.array(column))
-    if hasattr(kind, "numpy_dtype") and kind.kind in NUMBERS:  # nullable numbers
+    if hasattr(dtype, "numpy_dtype") and dtype.kind in NUMBERS:  # nullable numbers
         absent = np.array(column.isna())
-        return column.to_numpy(kind.numpy_dtype, na_value=0), absent
+        return column.to_numpy(dtype.numpy_dtype, na_value=0), absent
     return np.asarray(column.to_numpy()), None
 
 
@@ -282,31 +282,31 @@ def _plain_arrow(name: str, label: str, column: Any) -> Plain:
 
     if not isinstance(column, pa.Array | pa.ChunkedArray):
         raise TypeError(f"`{name}` must be a column of data, got a {type(column).__name__}.")
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-        column = column.cast(kind)
+    dtype = column.type
+    if pa.types.is_dictionary(dtype):
+        dtype = dtype.value_type
+        column = column.cast(dtype)
     absent = np.array(column.is_null())
-    if pa.types.is_temporal(kind) and name != "user":
-        refuse_kind(name, f"{label} of type {kind}")
-    if _is_count_of_time(kind):
-        column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
-        kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if pa.types.is_temporal(dtype) and name != "user":
+        refuse_kind(name, f"{label} of type {dtype}")
+    if _is_count_of_time(dtype):
+        column = column.cast(pa.int32() if dtype.bit_width == 32 else pa.int64())
+        dtype = column.type
+    if pa.types.is_integer(dtype) or pa.types.is_floating(dtype):
         return np.asarray(column.fill_null(0)), absent
-    is_other = isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid"
-    if is_other or pa.types.is_nested(kind):
-        refuse_kind(name, f"{label} of type {kind}")
+    is_other = isinstance(dtype, pa.BaseExtensionType) and dtype.extension_name != "arrow.uuid"
+    if is_other or pa.types.is_nested(dtype):
+        refuse_kind(name, f"{label} of type {dtype}")
     return np.fromiter(column.to_pylist(), object), None
 
 
-def _is_count_of_time(kind: Any) -> bool:
+def _is_count_of_time(dtype: Any) -> bool:
     """Whether each time is one whole number: not intervals, nor days that are counted in ms."""
     import pyarrow as pa
 
-    if pa.types.is_interval(kind) or pa.types.is_date64(kind):
+    if pa.types.is_interval(dtype) or pa.types.is_date64(dtype):
         return False
-    return bool(pa.types.is_temporal(kind))
+    return bool(pa.types.is_temporal(dtype))
 
 
 def _codes(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from userdp import _checks as check
-from userdp.release._budgets import LIMITS, MOST_RELEASES
+from userdp.release._budgets import LIMITS, MAX_RELEASES
 from userdp.release._means_results import PrivateMeans
 from userdp.release._protected import COUNTS_PROTECTED, ProtectedCountsMean
 from userdp.release._results import PrivateMean
@@ -40,11 +40,11 @@ def read_documents(documents: Iterable[Document]) -> list[dict[str, Any]]:
         documents, Iterable
     ):
         check.refuse_kind("documents", "a list of outputs of `public_json`", documents)
-    unread = list(islice(documents, MOST_RELEASES + 1))
-    if not 1 <= len(unread) <= MOST_RELEASES:
+    unread = list(islice(documents, MAX_RELEASES + 1))
+    if not 1 <= len(unread) <= MAX_RELEASES:
         got = "none" if not unread else "more"
-        check.refuse("documents", f"be 1 to {MOST_RELEASES:,} documents", got)
-    return [_read(f"documents[{place}]", document) for place, document in enumerate(unread)]
+        check.refuse("documents", f"be 1 to {MAX_RELEASES:,} documents", got)
+    return [_read(f"documents[{index}]", document) for index, document in enumerate(unread)]
 
 
 def _read(where: str, document: Document) -> dict[str, Any]:
@@ -76,10 +76,10 @@ def _is_budget(number: Any) -> bool:
 
 
 def _parse(where: str, document: Document) -> dict[str, Any]:
-    """Return the JSON object in a text, a file or a dict."""
+    """Return the JSON object in a string, a file or a dict."""
     if not isinstance(document, str | PathLike | Mapping):
         got = f"{where} {check.kind_of(document)}"
-        raise TypeError(f"`documents` must hold texts, paths or dicts, got {got}.")
+        raise TypeError(f"`documents` must hold strings, paths or dicts, got {got}.")
     try:
         if isinstance(document, Mapping):
             text = json.dumps(dict(document))
@@ -105,15 +105,15 @@ def _refuse(where: str, what: str) -> NoReturn:
 
 def refuse_equal(published: list[dict[str, Any]]) -> None:
     """Raise if two documents are equal."""
-    places: dict[str, int] = {}
-    for place, content in enumerate(published):
-        before = places.setdefault(json.dumps(content, sort_keys=True), place)
-        if before != place:
+    first_index: dict[str, int] = {}
+    for index, content in enumerate(published):
+        before = first_index.setdefault(json.dumps(content, sort_keys=True), index)
+        if before != index:
             check.refuse(
                 "documents",
                 "differ, because publishing one release twice spends its budget once (remove one, "
                 "or pass allow_duplicates=True if these are two releases)",
-                f"documents[{before}] and documents[{place}], which are equal",
+                f"documents[{before}] and documents[{index}], which are equal",
             )
 
 

@@ -16,9 +16,9 @@ from userdp.release._columns import EXACT_BELOW
 from userdp.release._grid import Grid, Window, in_steps
 from userdp.release._quiet import quietly
 from userdp.release._rows import Rules, Survey
-from userdp.release._tally import Among, Tally, Weighted
+from userdp.release._tally import CountRange, Tally, WeightedTotals
 
-WIDE = "decimal(38, 0)"
+WIDE_INT = "decimal(38, 0)"
 """Whole numbers of 38 digits, for sums whose size depends on protected numbers."""
 
 LARGEST_TOTAL = 1 << 62
@@ -57,7 +57,7 @@ class TemporaryTable:
             try:
                 self.rows = quietly(
                     lambda: backend.keep(make_query(), self.name),
-                    rule=backend.failed,
+                    rule=backend.unreadable_rule,
                     explain=explain,
                 )
             except BaseException:
@@ -96,12 +96,12 @@ class TableOfUsers(Tally):
         users = tuple(n for _, n in counts)
         return Survey(sizes, users, *(sum(int(row[name]) for row in rows) for name in FAULTS))
 
-    def clipped_total(self, window: Window, among: Among | None = None) -> int:
+    def clipped_total(self, window: Window, among: CountRange | None = None) -> int:
         clipped = between(self._steps(window, among), window.lowest, window.highest)
         (row,) = run_query(self.users.aggregate(total=clipped.sum()))
         return int(row["total"])
 
-    def weighted_total(self, window: Window, cap: int) -> Weighted:
+    def weighted_total(self, window: Window, cap: int) -> WeightedTotals:
         import ibis
 
         size = self.users["size"]
@@ -110,19 +110,22 @@ class TableOfUsers(Tally):
         weighted = (self._steps(window).cast(FLOAT) * share + exact(0.5)).floor().cast(INT)
         clipped = between(weighted, weight * window.lowest, weight * window.highest)
         # The number of rows is protected here, so no sum of 64 bits is certain to be wide enough.
-        totals = {"total": clipped.cast(WIDE).sum(), "weight": weight.cast(WIDE).sum()}
+        totals = {
+            "total": clipped.cast(WIDE_INT).sum(),
+            "weight": weight.cast(WIDE_INT).sum(),
+        }
         # Without users the sums are null.
         totals = {name: total.coalesce(0) for name, total in totals.items()}
         (row,) = run_query(self.users.aggregate(**totals))
-        return Weighted(_cut_off(row["total"]), _cut_off(row["weight"]))
+        return WeightedTotals(_clamp(row["total"]), _clamp(row["weight"]))
 
-    def _steps(self, window: Window, among: Among | None = None) -> Any:
+    def _steps(self, window: Window, among: CountRange | None = None) -> Any:
         """Return each user's sum of levels, less the origin, in steps; 0 for users not `among`."""
         import ibis
 
         columns = self.users.high, self.users.low, self.users.n_levels
         if among is not None:
-            chosen = among.has(self.users["size"])
+            chosen = among.contains(self.users["size"])
             columns = tuple(ibis.ifelse(chosen, column, 0) for column in columns)
         return in_steps(*columns, window)
 
@@ -156,7 +159,7 @@ def tally_of(records: Any, rules: Rules, backend: Backend) -> Any:
         has_level = has_level & ~outside
     level = ibis.ifelse(has_level, level_of(value, rules.grid), None)
     rows = records.select(user=records.user, outside=outside, level=level)
-    halves = backend.halves(rows.level)
+    halves = backend.sum_in_halves(rows.level)
     users = rows.group_by("user").aggregate(
         n_rows=rows.count(),
         n_levels=rows.level.count(),
@@ -198,8 +201,8 @@ def exact(number: float) -> Any:
 def level_of(value: Any, grid: Grid) -> Any:
     """Return the levels of values, by the same operations as for arrays, in the same order."""
     inside = between(value, exact(grid.lower), exact(grid.upper))
-    place = (inside - exact(grid.lower)) * exact(grid.levels_per_unit) + exact(0.5)
-    return place.floor().cast(INT)
+    position = (inside - exact(grid.lower)) * exact(grid.levels_per_unit) + exact(0.5)
+    return position.floor().cast(INT)
 
 
 def is_null_user(user: Any) -> Any:
@@ -212,10 +215,10 @@ def is_invalid_float(user: Any, backend: Backend) -> Any:
     """Whether a user is a float that is not a whole number, or too large for its type."""
     import ibis
 
-    kind = user.type()
-    if not kind.is_floating():
+    dtype = user.type()
+    if not dtype.is_floating():
         return user.isnull() & False
-    in_range = user.abs() < EXACT_BELOW[np.dtype(f"f{backend.bits_of(kind) // 8}").type]
+    in_range = user.abs() < EXACT_BELOW[np.dtype(f"f{backend.fewest_source_bits(dtype) // 8}").type]
     small = ibis.ifelse(in_range, user, 0.0)  # whose floor fits 64 bits
     return ~in_range | (small != small.floor())
 
@@ -227,9 +230,9 @@ def between(column: Any, lowest: Any, highest: Any) -> Any:
     return ibis.least(ibis.greatest(column, lowest), highest)
 
 
-def _cut_off(total: Any) -> int:
-    """Return a total clipped to +-2^62, which takes 2^38 records or more to exceed.
+def _clamp(total: Any) -> int:
+    """Return a total clamped to +-2^62, which takes 2^38 records or more to exceed.
 
-    Clipping moves no two totals farther apart, so the privacy guarantee holds.
+    Clamping moves no two totals farther apart, so the privacy guarantee holds.
     """
     return min(max(int(total), -LARGEST_TOTAL), LARGEST_TOTAL)

@@ -25,8 +25,8 @@ from userdp.release._source import refuse_difference
 from userdp.release._tables import IbisTable
 from userdp.release._text import refuse_form, refuse_separator, refuse_text
 
-PACKED = ".csv.gz"
-PARQUET, CSV = (".parquet",), (".csv", PACKED)
+COMPRESSED_CSV = ".csv.gz"
+PARQUET, CSV = (".parquet",), (".csv", COMPRESSED_CSV)
 
 CONNECTION_OPTIONS = {
     "autoinstall_known_extensions": False,
@@ -35,7 +35,7 @@ CONNECTION_OPTIONS = {
     "temp_directory": "",  # data that do not fit in memory raise, and are not spilled to disk
 }
 
-LITERALLY = {"hive_partitioning": False, "union_by_name": True}
+READ_OPTIONS = {"hive_partitioning": False, "union_by_name": True}
 """Names of folders are not columns, and columns are matched by name."""
 
 DIALECT = {
@@ -53,15 +53,15 @@ DIALECT = {
 BLOCK = 1 << 20
 """Bytes of a compressed file that are read at a time."""
 
-MOST_DIGITS = 38
-"""Most digits of a decimal: DuckDB converts longer decimals to floats, incorrectly."""
+MAX_DIGITS = 38
+"""Largest number of digits of a decimal: DuckDB converts longer decimals to floats, incorrectly."""
 
 NEED = "Reading files needs Ibis, DuckDB and PyArrow"
 
 INSTEAD = "(instead of a folder, a pattern or an address, pass a list of files or an Ibis table)"
 
 DATABASES = (".db", ".duckdb")
-OF_A_DATABASE = "be a table: for a database, ibis.duckdb.connect(path, read_only=True).table(name)"
+DATABASE_RULE = "be a table: for a database, ibis.duckdb.connect(path, read_only=True).table(name)"
 
 
 class FileSchema(NamedTuple):
@@ -69,7 +69,7 @@ class FileSchema(NamedTuple):
 
     names: list[str]
     """As written in the file."""
-    kinds: dict[str, Any]
+    types: dict[str, Any]
     """Types by name, of the columns that DuckDB does not rename."""
     digits: dict[str, int]
     """Digits of decimals; 0 for other types."""
@@ -89,7 +89,7 @@ class Files(IbisTable):
             )
         _refuse_duplicates(paths)
         for path in paths:
-            if path.name.endswith(PACKED):
+            if path.name.endswith(COMPRESSED_CSV):
                 _refuse_incomplete(path)
         self.paths = paths
         # Escape patterns. The names are not addresses either, because they begin with a slash.
@@ -125,17 +125,17 @@ class Files(IbisTable):
         for path, file in schemas.items():
             owner = "" if len(schemas) == 1 else repr(path)
             self.check_names(file.names, owner)
-            self.check_names(file.kinds, owner)
+            self.check_names(file.types, owner)
         for argument, name in self.wanted:
             refuse_difference(
-                name, {repr(path): file.kinds[name] for path, file in schemas.items()}
+                name, {repr(path): file.types[name] for path, file in schemas.items()}
             )
             for path, file in schemas.items():
-                if file.digits.get(name, 0) > MOST_DIGITS:
+                if file.digits.get(name, 0) > MAX_DIGITS:
                     got = (
                         f"{as_argument(argument, name)} with {file.digits[name]} digits in {path!r}"
                     )
-                    rule = f"hold decimals with at most {MOST_DIGITS} digits in a file"
+                    rule = f"hold decimals with at most {MAX_DIGITS} digits in a file"
                     check.refuse(argument, rule, f"{got}: write them as text or as floats")
 
 
@@ -162,7 +162,7 @@ class CsvFiles(Files):
 
     def table_of(self, paths: list[str], header: bool = True) -> Any:
         read = self.backend.connection.read_csv
-        return read(paths, **LITERALLY, **DIALECT, header=header)
+        return read(paths, **READ_OPTIONS, **DIALECT, header=header)
 
     def numbers(self, value: str) -> Any:
         # DuckDB would read 1_0 as a number.
@@ -182,7 +182,7 @@ class ParquetFiles(Files):
         return _schema(names, self.table_of([path]).schema(), digits)
 
     def table_of(self, paths: list[str]) -> Any:
-        return self.backend.connection.read_parquet(paths, **LITERALLY)
+        return self.backend.connection.read_parquet(paths, **READ_OPTIONS)
 
 
 def is_csv(data: Any) -> bool:
@@ -201,7 +201,7 @@ def _read_path(data: object) -> Path:
         check.refuse_kind("data", "the path of a file", data)
     path = Path(data)
     if path.name.endswith(DATABASES):
-        check.refuse("data", OF_A_DATABASE, f"data {check.kind_of(data)}")
+        check.refuse("data", DATABASE_RULE, f"data {check.kind_of(data)}")
     if not path.name.endswith(PARQUET + CSV):
         # Do not quote it: it may be the table itself, or one of its entries, instead of a path.
         rule = f"be a file ending in {', '.join(PARQUET + CSV)} {INSTEAD}"
@@ -242,19 +242,19 @@ def _refuse_incomplete(path: Path) -> None:
 
 def _schema(names: list[str], columns: Mapping[str, Any], digits: dict[str, int]) -> FileSchema:
     pairs = zip(names, columns.items(), strict=False)
-    kinds = {name: kind for name, (duckdb_name, kind) in pairs if name == duckdb_name}
-    return FileSchema(names, kinds, digits)
+    types = {name: dtype for name, (duckdb_name, dtype) in pairs if name == duckdb_name}
+    return FileSchema(names, types, digits)
 
 
 def _top_level(rows: list[tuple[str, int | None, int | None]]) -> list[Any]:
     """Return the top-level columns among the rows of a schema, a tree whose root comes first."""
-    columns, below = [], 0
+    columns, n_below = [], 0
     for row in rows[1:]:
-        if below == 0:
+        if n_below == 0:
             columns.append(row)
         else:
-            below -= 1
-        below += row[2] or 0
+            n_below -= 1
+        n_below += row[2] or 0
     return columns
 
 

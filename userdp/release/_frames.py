@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from userdp.release._columns import as_argument, comes_from, read_ids, read_places, read_values
+from userdp.release._columns import (
+    as_argument,
+    comes_from,
+    read_group_indices,
+    read_ids,
+    read_values,
+)
 from userdp.release._grouped import GroupRules, GroupsInMemory
 from userdp.release._quiet import quietly
 from userdp.release._rows import Rules
@@ -65,16 +71,18 @@ class Frame(Source):
         _refuse_indexes(columns)
         ids = read_ids(table[self.user], as_argument("user", self.user))
         values = [read_values(table[name], as_argument("value", name)) for name in self.values]
-        places = np.zeros(ids.codes.size, np.int16)
+        group_indices = np.zeros(ids.codes.size, np.int16)
         if self.group is not None:
-            places = read_places(table[self.group], rules.groups, as_argument("group", self.group))
-        if len({column.size for column in (ids.codes, places, *values)}) > 1:
+            group_indices = read_group_indices(
+                table[self.group], rules.groups, as_argument("group", self.group)
+            )
+        if len({column.size for column in (ids.codes, group_indices, *values)}) > 1:
             raise ValueError("`data` must have columns of equal lengths.")
-        return GroupsInMemory(ids, places, values, rules)
+        return GroupsInMemory(ids, group_indices, values, rules)
 
 
 class LazyFrame(Frame):
-    """A query of polars."""
+    """A polars query."""
 
     def names(self) -> Any:
         return self.data.collect_schema().names()
@@ -84,14 +92,14 @@ class LazyFrame(Frame):
 
 
 class ArrowTable(Frame):
-    """A table of Arrow, or a batch of records."""
+    """An Arrow table, or a record batch."""
 
     def names(self) -> Any:
         return self.data.column_names
 
 
 class Dataset(Frame):
-    """A dataset of Arrow; types that differ between files, which Arrow would cast, are refused."""
+    """An Arrow dataset; types that differ between files, which Arrow would cast, are refused."""
 
     def names(self) -> Any:
         return self.data.schema.names
@@ -101,23 +109,23 @@ class Dataset(Frame):
 
         super().check()
         fragments = quietly(
-            lambda: [(part, part.physical_schema) for part in self.data.get_fragments()]
+            lambda: [(each, each.physical_schema) for each in self.data.get_fragments()]
         )
-        for part, schema in fragments:
-            owner = repr(getattr(part, "path", "a part"))
-            by_folder = get_partition_keys(part.partition_expression)
-            self.check_names([*schema.names, *by_folder], owner)
-            for name in {*self.wanted_names} - set(by_folder):
-                whole = self.data.schema.field(name).type
-                refuse_difference(name, {"the dataset": whole, owner: schema.field(name).type})
+        for fragment, schema in fragments:
+            owner = repr(getattr(fragment, "path", "a part"))
+            folder_keys = get_partition_keys(fragment.partition_expression)
+            self.check_names([*schema.names, *folder_keys], owner)
+            for name in {*self.wanted_names} - set(folder_keys):
+                common = self.data.schema.field(name).type
+                refuse_difference(name, {"the dataset": common, owner: schema.field(name).type})
 
     def fetch(self) -> Any:
         return quietly(lambda: self.data.to_table(columns=self.wanted_names))
 
 
 def _refuse_indexes(columns: Sequence[Any]) -> None:
-    """Raise if columns of pandas have different indexes."""
-    of_pandas = [column for column in columns if comes_from("pandas", column)]
-    indexes = [column.index for column in of_pandas if hasattr(column, "index")]
+    """Raise if pandas columns have different indexes."""
+    pandas_columns = [column for column in columns if comes_from("pandas", column)]
+    indexes = [column.index for column in pandas_columns if hasattr(column, "index")]
     if any(not index.equals(indexes[0]) for index in indexes[1:]):
         raise ValueError("`user` and `value` must have the same index, row by row.")

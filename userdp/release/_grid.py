@@ -16,8 +16,8 @@ SMALLEST_WIDTH = 1e-280
 LARGEST_WIDTH = 1e270
 """Largest width of a range: sums of 2^53 values, and noise of any scale, are finite floats."""
 
-FEWEST_BITS = 8
-LEVEL_BITS = 40
+MIN_LEVEL_BITS = 8
+MAX_LEVEL_BITS = 40
 """Fewest and most bits of a level."""
 
 LEVEL_ERROR = 0.5 + 2**-10
@@ -28,8 +28,8 @@ HALF_BITS = 20
 
 HALF = 1 << HALF_BITS
 
-MOST_RECORDS = 1 << 42
-"""Most records of one user: this many halves have a sum of at most 2^62."""
+MAX_RECORDS = 1 << 42
+"""Largest number of records of one user: this many halves have a sum of at most 2^62."""
 
 
 class Grid(NamedTuple):
@@ -94,11 +94,11 @@ def read_grid(lower: object, upper: object) -> Grid:
             "upper", f"neither too near to lower={low} nor too far from it for floats", upper
         )
     bits = _bits_of_floats(low, high)
-    if bits < FEWEST_BITS:
+    if bits < MIN_LEVEL_BITS:
         check.refuse_value(
             "upper", f"farther from lower={low}, so that floats can distinguish values", upper
         )
-    return Grid(low, high, min(bits, LEVEL_BITS))
+    return Grid(low, high, min(bits, MAX_LEVEL_BITS))
 
 
 def origin_of(grid: Grid, centre: object) -> int:
@@ -126,7 +126,7 @@ def in_steps(high: Any, low: Any, n_levels: Any, window: Window) -> Any:
     """Return sums of levels, less the origin, in steps of 2^shift levels, rounded to the nearest.
 
     For arrays of 64-bit integers and for columns of an engine. Nothing overflows for users with at
-    most `MOST_RECORDS` records, if the result itself fits 64 bits.
+    most `MAX_RECORDS` records, if the result itself fits 64 bits.
 
     Parameters
     ----------

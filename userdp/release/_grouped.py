@@ -22,10 +22,10 @@ from userdp.release._rows import Rules, Survey
 from userdp.release._tally import ClosedOnExit, Integers, Tally, TallyInMemory, distinct
 
 UNLISTED = -1
-"""The position of a group that is not in the public list."""
+"""The index of a group that is not in the public list."""
 
-COUNTS_ONLY = Grid(0.0, 1.0, bits=1)
-"""Levels of values that are all at the lower bound, if only counts are needed."""
+PLACEHOLDER_GRID = Grid(0.0, 1.0, bits=1)
+"""The grid if only counts are needed; all values are then taken as its lower bound."""
 
 
 class GroupRules(NamedTuple):
@@ -36,25 +36,25 @@ class GroupRules(NamedTuple):
 
 
 class GroupSurvey(NamedTuple):
-    """What a scan finds: one survey per group, without the rows that have a fault."""
+    """What a scan finds: a survey per group, of rows with a user and a listed group, and faults."""
 
     groups: tuple[Survey, ...]
     faults: Survey
-    """Faults of all rows. Its sizes are empty."""
+    """Numbers of invalid rows of the whole table. Its sizes are empty."""
     unlisted: int
-    """Rows of a group that is not in the list."""
+    """The number of rows without a group, or whose group is not in the list."""
 
 
 class LinkedGroups(NamedTuple):
     """Groups that are connected by users who have records in several of them."""
 
-    places: tuple[int, ...]
-    most_per_user: int
+    group_indices: tuple[int, ...]
+    max_groups_per_user: int
     """The largest number of these groups in which one user has records."""
 
 
-Ends = tuple[float, float]
-"""How far the values of a column may be below and above the centre, in halves of the range.
+SideLengths = tuple[float, float]
+"""The distances from the centre to the lower and to the upper bound, in halves of the range.
 
 Both are 1 if the centre is the middle; their sum is 2."""
 
@@ -62,28 +62,29 @@ Both are 1 if the centre is the middle; their sum is 2."""
 class Widths(NamedTuple):
     """Integer widths of the intervals to which the contributions of users are clipped."""
 
-    totals: dict[float, tuple[int, ...]]
-    """By end of a column: for each group, the sum of all users' widths on that side, in steps."""
+    width_sums: dict[float, tuple[int, ...]]
+    """By side length: for each group, the sum of all users' widths on such a side, in steps."""
     sensitivity: int
-    """The largest sum of one user's widths on both sides, over all columns and these groups."""
+    """The l1 sensitivity, in steps: the largest, over users, of the sum of the user's widths on
+    both sides in all columns and these groups."""
 
 
-class Reach(NamedTuple):
-    """By how much one user may move the means of some groups: it depends on counts alone."""
+class InfluenceClipping(NamedTuple):
+    """How contributions to the means of some groups are clipped, from public counts alone."""
 
-    rates: dict[int, int]
-    """By place: the influence of one record on all means together, an integer in a public unit."""
+    influence_per_record: dict[int, int]
+    """By group: the influence of one record on all means together, an integer in a public unit."""
     threshold: int
     """A user whose records have more influence than this is scaled down to it."""
-    record: dict[int, float]
-    """By place: how far half of the range of one record moves the mean, in steps of the mean."""
-    columns: tuple[Ends, ...]
-    """The ends of each column."""
+    half_range_steps: dict[int, float]
+    """By group: how far the mean moves if one value moves by half of its range, in steps."""
+    side_lengths: tuple[SideLengths, ...]
+    """Those of each column."""
 
     @property
-    def ends(self) -> Counter[float]:
-        """How many ends of columns are equally far from their centres."""
-        return Counter(end for column in self.columns for end in column)
+    def length_counts(self) -> Counter[float]:
+        """For each side length, the number of such sides over all columns."""
+        return Counter(length for lengths in self.side_lengths for length in lengths)
 
 
 class GroupTally(ClosedOnExit):
@@ -95,40 +96,49 @@ class GroupTally(ClosedOnExit):
 
     @abstractmethod
     def links(self) -> dict[tuple[int, int], int]:
-        """Return pairs (a, b) of groups that share a user, one a for all groups b of that user.
+        """Return pairs (a, b) of groups: one group a of each user, with each group b of that user.
 
-        With each pair comes the largest number of groups in which one such user has records.
+        So (a, a) is included. The value of a pair is the largest number of groups of such a user.
         """
 
     @abstractmethod
-    def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
-        """Return the influence of each rank among users in the groups of `rates`, or 0 if fewer."""
+    def influences(self, influence_per_record: dict[int, int], ranks: list[int]) -> list[int]:
+        """Return the n-th largest influence of a user for each rank n, 0 if there are fewer users.
 
-    @abstractmethod
-    def widths(self, reaches: list[Reach]) -> list[Widths]:
-        """Return the sums of widths, in the order of the groups of each reach.
-
-        The reaches differ only in their thresholds.
+        Only the groups of `influence_per_record` count.
         """
 
     @abstractmethod
-    def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
-        """Return each group's sum of clipped contributions, in the order of the groups of `reach`.
+    def widths(self, clippings: list[InfluenceClipping]) -> list[Widths]:
+        """Return the widths for each clipping, in the order of its groups.
+
+        The clippings differ only in their thresholds.
+        """
+
+    @abstractmethod
+    def totals(
+        self,
+        clipping: InfluenceClipping,
+        column: int,
+        steps_per_level: dict[int, float],
+        origin: int,
+    ) -> list[int]:
+        """Return each group's sum of clipped contributions, in the order of `clipping`.
 
         Parameters
         ----------
-        reach : Reach
-            The widths.
+        clipping : InfluenceClipping
+            The threshold and the influences that determine the widths.
         column : int
-            The place of the column of values.
-        steps : dict
-            By group: steps of the mean per level of one value.
+            The index of the column of values.
+        steps_per_level : dict
+            By group: the steps of the mean per level of one value.
         origin : int
             The level of the centre.
         """
 
     @abstractmethod
-    def part(self, column: int, place: int) -> Tally:
+    def cell(self, column: int, group_index: int) -> Tally:
         """Return the tally of one column in one group, which needs no closing."""
 
 
@@ -140,13 +150,15 @@ def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[LinkedG
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components  # slow to import
 
-    pairs = np.array([*links], np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(links)), (pairs[0], pairs[1])), shape=(n_groups, n_groups))
+    edges = np.array([*links], np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), (edges[0], edges[1])), shape=(n_groups, n_groups))
     _, labels = connected_components(graph, directed=False)
-    most_per_user = np.zeros(n_groups, np.int64)
-    np.maximum.at(most_per_user, labels[pairs[0]], [*links.values()])
+    max_groups_per_user = np.zeros(n_groups, np.int64)
+    np.maximum.at(max_groups_per_user, labels[edges[0]], [*links.values()])
     return [
-        LinkedGroups(tuple(np.flatnonzero(labels == label).tolist()), int(most_per_user[label]))
+        LinkedGroups(
+            tuple(np.flatnonzero(labels == label).tolist()), int(max_groups_per_user[label])
+        )
         for label in range(labels.max() + 1)
     ]
 
@@ -154,12 +166,12 @@ def components(n_groups: int, links: dict[tuple[int, int], int]) -> list[LinkedG
 def surveys(rows: Iterable[tuple[int, int, int]], n_groups: int) -> tuple[Survey, ...]:
     """Return the survey of each group, from rows (group, size, number of users with that size)."""
     by_group: list[list[tuple[int, int]]] = [[] for _ in range(n_groups)]
-    for place, size, users in sorted(rows):
-        by_group[place].append((size, users))
+    for group_index, size, n_users in sorted(rows):
+        by_group[group_index].append((size, n_users))
     of_groups = []
-    for counts in by_group:
-        sizes, n_users = zip(*counts, strict=True) if counts else ((), ())
-        of_groups.append(Survey(sizes, n_users))
+    for histogram in by_group:
+        sizes, users = zip(*histogram, strict=True) if histogram else ((), ())
+        of_groups.append(Survey(sizes, users))
     return tuple(of_groups)
 
 
@@ -170,51 +182,57 @@ class GroupsInMemory(GroupTally):
     ----------
     ids : Ids
         The user of each record.
-    places : ndarray of int16, shape (n,)
-        The position of each record's group in the list.
+    group_indices : ndarray of int16, shape (n,)
+        The index of each record's group in the list, or `UNLISTED`.
     values : sequence of ndarray of float64, shape (n,)
         The columns of values, NaN where one is missing; empty if only counts are needed.
     rules : GroupRules
     """
 
     def __init__(
-        self, ids: Ids, places: npt.NDArray[np.int16], values: list[Floats], rules: GroupRules
+        self,
+        ids: Ids,
+        group_indices: npt.NDArray[np.int16],
+        values: list[Floats],
+        rules: GroupRules,
     ) -> None:
         self.rules = rules
         self.without_user = int(np.count_nonzero(ids.codes < 0)) if ids.some_missing else 0
-        self.unlisted = int(np.count_nonzero(places == UNLISTED))
+        self.unlisted = int(np.count_nonzero(group_indices == UNLISTED))
         some_missing = ids.some_missing or self.unlisted > 0
-        pairs: Ids | Pairs = Pairs(ids, places, ids.n_codes * len(rules.groups), some_missing)
-        names = None
-        if pairs.n_codes > 4 * places.size:  # a row per code would take too much memory
-            names, codes = np.unique(pairs.of_rows(slice(None)), return_inverse=True)
-            pairs = Ids(codes, names.size, some_missing)
-        grids = rules.grids or (COUNTS_ONLY,)
-        columns = values or [np.zeros(places.size)]
+        pairs: Ids | Pairs = Pairs(
+            ids, group_indices, ids.n_codes * len(rules.groups), some_missing
+        )
+        pair_codes = None
+        if pairs.n_codes > 4 * group_indices.size:  # a row per code would take too much memory
+            pair_codes, codes = np.unique(pairs.of_rows(slice(None)), return_inverse=True)
+            pairs = Ids(codes, pair_codes.size, some_missing)
+        grids = rules.grids or (PLACEHOLDER_GRID,)
+        columns = values or [np.zeros(group_indices.size)]
         tallies = [
             TallyInMemory(pairs, column, Rules(grid))
             for column, grid in zip(columns, grids, strict=True)
         ]
-        self._keep(tallies, names, ids.n_codes)
+        self._keep(tallies, pair_codes, ids.n_codes)
 
-    def _keep(self, tallies: list[TallyInMemory], names: Any, n_users: int) -> None:
+    def _keep(self, tallies: list[TallyInMemory], pair_codes: Any, n_user_codes: int) -> None:
         """Keep the rows that have records of a listed group."""
         counted = tallies[0].sizes > 0
-        pairs = np.arange(counted.size) if names is None else names
+        pairs = np.arange(counted.size) if pair_codes is None else pair_codes
         rows = np.flatnonzero(counted & (pairs >= 0))
-        self.tallies = [_chosen(tally, rows) for tally in tallies]
+        self.tallies = [_select_rows(tally, rows) for tally in tallies]
         self.sizes = self.tallies[0].sizes
-        self.places, self.users = np.divmod(pairs[rows], n_users)
-        self.n_users = n_users
+        self.group_indices, self.users = np.divmod(pairs[rows], n_user_codes)
+        self.n_user_codes = n_user_codes
 
     def close(self) -> None:
         pass  # everything is in this process
 
     def survey(self) -> GroupSurvey:
         base = int(self.sizes.max(initial=0)) + 1
-        cells, users = distinct(self.places * base + self.sizes)
-        places, sizes = np.divmod(cells, base)
-        rows = zip(places.tolist(), sizes.tolist(), users.tolist(), strict=True)
+        cells, n_users = distinct(self.group_indices * base + self.sizes)
+        group_indices, sizes = np.divmod(cells, base)
+        rows = zip(group_indices.tolist(), sizes.tolist(), n_users.tolist(), strict=True)
         faults = Survey(
             (),
             (),
@@ -225,78 +243,97 @@ class GroupsInMemory(GroupTally):
         return GroupSurvey(surveys(rows, len(self.rules.groups)), faults, self.unlisted)
 
     def links(self) -> dict[tuple[int, int], int]:
-        n_rows = np.bincount(self.users, minlength=self.n_users)
-        group_of_user = np.zeros(self.n_users, np.int64)  # one of them
-        group_of_user[self.users] = self.places
+        groups_per_user = np.bincount(self.users, minlength=self.n_user_codes)
+        group_of_user = np.zeros(self.n_user_codes, np.int64)  # any one of the user's groups
+        group_of_user[self.users] = self.group_indices
         n_groups = len(self.rules.groups)
-        most = np.zeros(n_groups**2, np.int64)
-        np.maximum.at(most, group_of_user[self.users] * n_groups + self.places, n_rows[self.users])
-        return {divmod(int(pair), n_groups): int(most[pair]) for pair in np.flatnonzero(most)}
+        max_groups = np.zeros(n_groups**2, np.int64)
+        np.maximum.at(
+            max_groups,
+            group_of_user[self.users] * n_groups + self.group_indices,
+            groups_per_user[self.users],
+        )
+        return {
+            divmod(int(pair), n_groups): int(max_groups[pair])
+            for pair in np.flatnonzero(max_groups)
+        }
 
-    def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
-        influences = self._sum_by_user(self.sizes * self._by_place(rates))
+    def influences(self, influence_per_record: dict[int, int], ranks: list[int]) -> list[int]:
+        influences = self._sum_by_user(self.sizes * self._by_group(influence_per_record))
         ordered = np.sort(influences[influences > 0])
         return [int(ordered[-rank]) if rank <= ordered.size else 0 for rank in ranks]
 
-    def widths(self, reaches: list[Reach]) -> list[Widths]:
-        return [self._widths(reach) for reach in reaches]
+    def widths(self, clippings: list[InfluenceClipping]) -> list[Widths]:
+        return [self._widths(clipping) for clipping in clippings]
 
-    def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
-        halves = self._halves(reach)
+    def totals(
+        self,
+        clipping: InfluenceClipping,
+        column: int,
+        steps_per_level: dict[int, float],
+        origin: int,
+    ) -> list[int]:
+        side_widths = self._side_widths(clipping)
         tally = self.tallies[column]
         levels = in_steps(tally.high, tally.low, tally.n_levels, Window(origin, 0, 0, 0))
-        contributions = np.floor(levels * self._by_place(steps) + 0.5).astype(np.int64)
-        below, above = reach.columns[column]
-        return self._sum_by_place(np.clip(contributions, -halves[below], halves[above]), reach)
+        contributions = np.floor(levels * self._by_group(steps_per_level) + 0.5).astype(np.int64)
+        below, above = clipping.side_lengths[column]
+        return self._sum_by_group(
+            np.clip(contributions, -side_widths[below], side_widths[above]), clipping
+        )
 
-    def part(self, column: int, place: int) -> TallyInMemory:
-        return _chosen(self.tallies[column], np.flatnonzero(self.places == place))
+    def cell(self, column: int, group_index: int) -> TallyInMemory:
+        return _select_rows(self.tallies[column], np.flatnonzero(self.group_indices == group_index))
 
-    def _widths(self, reach: Reach) -> Widths:
-        halves = self._halves(reach)
+    def _widths(self, clipping: InfluenceClipping) -> Widths:
+        side_widths = self._side_widths(clipping)
         both_sides = np.zeros_like(self.sizes)
-        for end, n in reach.ends.items():
-            both_sides += n * halves[end]
+        for length, n in clipping.length_counts.items():
+            both_sides += n * side_widths[length]
         sensitivity = int(self._sum_by_user(both_sides).max(initial=0))
-        totals = {end: tuple(self._sum_by_place(half, reach)) for end, half in halves.items()}
-        return Widths(totals, sensitivity)
+        width_sums = {
+            length: tuple(self._sum_by_group(widths, clipping))
+            for length, widths in side_widths.items()
+        }
+        return Widths(width_sums, sensitivity)
 
-    def _halves(self, reach: Reach) -> dict[float, Integers]:
-        """Return each row's width on a side, by its end; 0 in other groups than those of `reach`.
+    def _side_widths(self, clipping: InfluenceClipping) -> dict[float, Integers]:
+        """Return each row's width on a side, by side length; 0 for groups not in `clipping`.
 
-        A user's sum is clipped on each side to the same distance, or to the farthest value.
+        A user's sum is clipped on each side to the same distance, or to the largest possible one if
+        that is smaller.
         """
-        influences = self._sum_by_user(self.sizes * self._by_place(reach.rates))
-        factors = reach.threshold / np.maximum(influences, 1)
-        unclipped = self.sizes * self._by_place(reach.record)
+        influences = self._sum_by_user(self.sizes * self._by_group(clipping.influence_per_record))
+        factors = clipping.threshold / np.maximum(influences, 1)
+        unclipped = self.sizes * self._by_group(clipping.half_range_steps)
         return {
-            end: np.floor(unclipped * np.minimum(factors, end)[self.users]).astype(np.int64)
-            for end in reach.ends
+            length: np.floor(unclipped * np.minimum(factors, length)[self.users]).astype(np.int64)
+            for length in clipping.length_counts
         }
 
-    def _by_place(self, numbers: dict[int, Any]) -> npt.NDArray[Any]:
+    def _by_group(self, numbers: dict[int, Any]) -> npt.NDArray[Any]:
         """Return the entry of `numbers` for each row's group; 0 for groups without one."""
-        kind = np.asarray([*numbers.values()]).dtype
-        by_place = np.zeros(len(self.rules.groups), kind)
-        by_place[[*numbers]] = [*numbers.values()]
-        return by_place[self.places]
+        dtype = np.asarray([*numbers.values()]).dtype
+        by_group = np.zeros(len(self.rules.groups), dtype)
+        by_group[[*numbers]] = [*numbers.values()]
+        return by_group[self.group_indices]
 
     def _sum_by_user(self, numbers: Integers) -> Integers:
         """Return the sum of each user's rows."""
-        sums = np.zeros(self.n_users, np.int64)
+        sums = np.zeros(self.n_user_codes, np.int64)
         np.add.at(sums, self.users, numbers)
         return sums
 
-    def _sum_by_place(self, numbers: Integers, reach: Reach) -> list[int]:
-        """Return the sum of each group's rows, in the order of the groups of `reach`."""
+    def _sum_by_group(self, numbers: Integers, clipping: InfluenceClipping) -> list[int]:
+        """Return the sum of each group's rows, in the order of `clipping`."""
         sums = np.zeros(len(self.rules.groups), np.int64)
-        np.add.at(sums, self.places, numbers)
-        return [int(sums[place]) for place in reach.rates]
+        np.add.at(sums, self.group_indices, numbers)
+        return [int(sums[group_index]) for group_index in clipping.influence_per_record]
 
 
-def _chosen(tally: TallyInMemory, rows: Integers) -> TallyInMemory:
+def _select_rows(tally: TallyInMemory, rows: Integers) -> TallyInMemory:
     """Return the tally of some rows only, with the faults of all."""
-    part = copy.copy(tally)
+    selected = copy.copy(tally)
     for name in ("n_levels", "high", "low", "blanks", "sizes"):
-        setattr(part, name, getattr(tally, name)[rows])
-    return part
+        setattr(selected, name, getattr(tally, name)[rows])
+    return selected

@@ -21,7 +21,7 @@ from userdp.release._grouped import (
     GroupRules,
     GroupSurvey,
     GroupTally,
-    Reach,
+    InfluenceClipping,
     Widths,
     surveys,
 )
@@ -48,108 +48,127 @@ class GroupsInEngine(GroupTally):
         self.table = table
         self.rows = table.rows
         self.n_groups = n_groups
-        self.pairs = self.rows.filter((self.rows["size"] > 0) & (self.rows.place != UNLISTED))
+        self.pairs = self.rows.filter((self.rows["size"] > 0) & (self.rows.group_index != UNLISTED))
 
     def close(self) -> None:
         self.table.close()
 
     def survey(self) -> GroupSurvey:
         faults = {name: self.rows[name].sum() for name in FAULTS}
-        query = self.rows.group_by(["place", "size"]).aggregate(users=self.rows.count(), **faults)
+        query = self.rows.group_by(["group_index", "size"]).aggregate(
+            n_users=self.rows.count(), **faults
+        )
         rows = run_query(query)
         counts = [
-            (int(row["place"]), int(row["size"]), int(row["users"]))
+            (int(row["group_index"]), int(row["size"]), int(row["n_users"]))
             for row in rows
-            if row["size"] and row["place"] != UNLISTED
+            if row["size"] and row["group_index"] != UNLISTED
         ]
-        unlisted = sum(int(row["size"] * row["users"]) for row in rows if row["place"] == UNLISTED)
+        unlisted = sum(
+            int(row["size"] * row["n_users"]) for row in rows if row["group_index"] == UNLISTED
+        )
         totals = {name: sum(int(row[name]) for row in rows) for name in FAULTS}
         return GroupSurvey(surveys(counts, self.n_groups), Survey((), (), **totals), unlisted)
 
     def links(self) -> dict[tuple[int, int], int]:
         window = _per_user()
         rows = self.pairs.select(
-            place=self.pairs.place,
-            first=self.pairs.place.min().over(window),
-            cells=self.pairs.count().over(window),
+            group_index=self.pairs.group_index,
+            first=self.pairs.group_index.min().over(window),
+            n_groups=self.pairs.count().over(window),
         )
-        query = rows.group_by(["first", "place"]).aggregate(cells=rows.cells.max())
+        query = rows.group_by(["first", "group_index"]).aggregate(n_groups=rows.n_groups.max())
         return {
-            (int(row["first"]), int(row["place"])): int(row["cells"]) for row in run_query(query)
+            (int(row["first"]), int(row["group_index"])): int(row["n_groups"])
+            for row in run_query(query)
         }
 
-    def influences(self, rates: dict[int, int], ranks: list[int]) -> list[int]:
+    def influences(self, influence_per_record: dict[int, int], ranks: list[int]) -> list[int]:
         import ibis
 
-        some = self._among(rates)
-        users = some.group_by("user").aggregate(influence=_influence(some, rates))
-        ranked = users.mutate(place=ibis.row_number().over(order_by=ibis.desc("influence")))
-        rows = run_query(ranked.filter(ranked.place.isin([rank - 1 for rank in ranks])))
-        of_rank = {int(row["place"]) + 1: int(row["influence"]) for row in rows}
+        some = self._among(influence_per_record)
+        users = some.group_by("user").aggregate(influence=_influence(some, influence_per_record))
+        ranked = users.mutate(position=ibis.row_number().over(order_by=ibis.desc("influence")))
+        rows = run_query(ranked.filter(ranked.position.isin([rank - 1 for rank in ranks])))
+        of_rank = {int(row["position"]) + 1: int(row["influence"]) for row in rows}
         return [of_rank.get(rank, 0) for rank in ranks]
 
-    def widths(self, reaches: list[Reach]) -> list[Widths]:
-        rows, halves = self._with_halves(reaches)
+    def widths(self, clippings: list[InfluenceClipping]) -> list[Widths]:
+        rows, side_names = self._with_side_widths(clippings)
         both = {
-            f"both_{k}": sum(rows[name] * reach.ends[end] for end, name in names.items())
-            for k, (reach, names) in enumerate(zip(reaches, halves, strict=True))
+            f"both_{k}": sum(rows[name] * clipping.length_counts[x] for x, name in names.items())
+            for k, (clipping, names) in enumerate(zip(clippings, side_names, strict=True))
         }
-        all_names = [name for names in halves for name in names.values()]
-        sums = rows.group_by("place").aggregate(**{name: rows[name].sum() for name in all_names})
+        all_names = [name for names in side_names for name in names.values()]
+        sums = rows.group_by("group_index").aggregate(
+            **{name: rows[name].sum() for name in all_names}
+        )
         users = rows.group_by("user").aggregate(**{name: w.sum() for name, w in both.items()})
-        of_place = {int(row["place"]): row for row in run_query(sums)}
+        row_of_group = {int(row["group_index"]): row for row in run_query(sums)}
         (largest,) = run_query(users.aggregate(**{name: users[name].max() for name in both}))
         all_widths = []
-        for name_of_both, reach, names in zip(both, reaches, halves, strict=True):
-            rows_of = [of_place.get(place, {}) for place in reach.rates]
-            totals = {
-                end: tuple(int(row.get(name, 0)) for row in rows_of) for end, name in names.items()
+        for name_of_both, clipping, names in zip(both, clippings, side_names, strict=True):
+            rows_of = [
+                row_of_group.get(group_index, {}) for group_index in clipping.influence_per_record
+            ]
+            width_sums = {
+                length: tuple(int(row.get(name, 0)) for row in rows_of)
+                for length, name in names.items()
             }
-            all_widths.append(Widths(totals, int(largest[name_of_both])))
+            all_widths.append(Widths(width_sums, int(largest[name_of_both])))
         return all_widths
 
-    def totals(self, reach: Reach, column: int, steps: dict[int, float], origin: int) -> list[int]:
-        rows, (names,) = self._with_halves([reach])
-        below, above = (rows[names[end]] for end in reach.columns[column])
+    def totals(
+        self,
+        clipping: InfluenceClipping,
+        column: int,
+        steps_per_level: dict[int, float],
+        origin: int,
+    ) -> list[int]:
+        rows, (names,) = self._with_side_widths([clipping])
+        below, above = (rows[names[length]] for length in clipping.side_lengths[column])
         high, low, n_levels = (rows[f"{name}_{column}"] for name in SUMS)
         levels = in_steps(high, low, n_levels, Window(origin, 0, 0, 0)).cast(FLOAT)
-        contributions = (levels * _by_place(rows, steps) + exact(0.5)).floor().cast(INT)
+        contributions = (levels * _by_group(rows, steps_per_level) + exact(0.5)).floor().cast(INT)
         clipped = between(contributions, 0 - below, above)
-        clipped_rows = rows.select(place=rows.place, clipped=clipped)
-        sums = clipped_rows.group_by("place").aggregate(total=clipped_rows.clipped.sum())
-        totals = {int(row["place"]): int(row["total"]) for row in run_query(sums)}
-        return [totals.get(place, 0) for place in reach.rates]
+        clipped_rows = rows.select(group_index=rows.group_index, clipped=clipped)
+        sums = clipped_rows.group_by("group_index").aggregate(total=clipped_rows.clipped.sum())
+        totals = {int(row["group_index"]): int(row["total"]) for row in run_query(sums)}
+        return [totals.get(group_index, 0) for group_index in clipping.influence_per_record]
 
-    def part(self, column: int, place: int) -> TableOfUsers:
-        some = self.pairs.filter(self.pairs.place == place)
+    def cell(self, column: int, group_index: int) -> TableOfUsers:
+        some = self.pairs.filter(self.pairs.group_index == group_index)
         columns = {name: some[f"{name}_{column}"] for name in SUMS}
         return TableOfUsers(some.select(size=some["size"], **columns))
 
-    def _among(self, places: dict[int, Any]) -> Any:
-        return self.pairs.filter(self.pairs.place.isin([*places]))
+    def _among(self, group_indices: dict[int, Any]) -> Any:
+        return self.pairs.filter(self.pairs.group_index.isin([*group_indices]))
 
-    def _with_halves(self, reaches: list[Reach]) -> tuple[Any, list[dict[float, str]]]:
-        """Return the rows of some groups with their widths, and for each reach their names by end.
+    def _with_side_widths(
+        self, clippings: list[InfluenceClipping]
+    ) -> tuple[Any, list[dict[float, str]]]:
+        """Return the rows of some groups with their widths, and the names of these by side length.
 
-        The reaches differ only in their thresholds.
+        There is one dict of names per clipping. The clippings differ only in their thresholds.
         """
         import ibis
 
-        first = reaches[0]
-        some = self._among(first.rates)
+        first = clippings[0]
+        some = self._among(first.influence_per_record)
         rows = some.mutate(
-            influence=_influence(some, first.rates).over(_per_user()).cast(FLOAT),
-            unclipped=some["size"].cast(FLOAT) * _by_place(some, first.record),
+            influence=_influence(some, first.influence_per_record).over(_per_user()).cast(FLOAT),
+            unclipped=some["size"].cast(FLOAT) * _by_group(some, first.half_range_steps),
         )
         names = [
-            {end: f"half_{k}_{i}" for i, end in enumerate(r.ends)} for k, r in enumerate(reaches)
+            {length: f"width_{k}_{i}" for i, length in enumerate(clipping.length_counts)}
+            for k, clipping in enumerate(clippings)
         ]
-        halves = {}
-        for reach, by_end in zip(reaches, names, strict=True):
-            for end, name in by_end.items():
-                factor = ibis.least(exact(reach.threshold) / rows.influence, exact(end))
-                halves[name] = (rows.unclipped * factor).floor().cast(INT)
-        return rows.mutate(**halves), names
+        side_widths = {}
+        for clipping, name_of in zip(clippings, names, strict=True):
+            for length, name in name_of.items():
+                factor = ibis.least(exact(clipping.threshold) / rows.influence, exact(length))
+                side_widths[name] = (rows.unclipped * factor).floor().cast(INT)
+        return rows.mutate(**side_widths), names
 
 
 def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
@@ -170,12 +189,12 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
         level = rows[f"level_{i}"]
         sums[f"n_levels_{i}"] = level.count()
         sums[f"outside_{i}"] = rows.count(where=rows[f"outside_{i}"])
-        for name, half in backend.halves(level).items():
+        for name, half in backend.sum_in_halves(level).items():
             sums[f"{name}_{i}"] = half.coalesce(0).cast(INT)
     pairs = rows.group_by(keys).aggregate(**sums)
-    place = ibis.literal(0).cast(INT)
+    group_index = ibis.literal(0).cast(INT)
     if "group" in keys:
-        place = _place(pairs.group, rules.groups, backend)
+        group_index = _group_index(pairs.group, rules.groups, backend)
     no_user = is_null_user(pairs.user)
     invalid = is_invalid_float(pairs.user, backend) & ~no_user
     names = [name for name in sums if not name.startswith(("n_rows", "outside"))]
@@ -186,7 +205,7 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
     of_pairs = {"size": pairs.n_rows, "without_value": without_value, "outside": outside}
     return pairs.select(
         user=pairs.user,
-        place=place,
+        group_index=group_index,
         without_user=ibis.ifelse(no_user, pairs.n_rows, 0),
         invalid_floats=ibis.ifelse(invalid, pairs.n_rows, 0),
         **{name: ibis.ifelse(no_user, 0, column) for name, column in of_pairs.items()},
@@ -194,8 +213,8 @@ def pairs_of(records: Any, rules: GroupRules, backend: Backend) -> Any:
     )
 
 
-def _place(group: Any, groups: tuple[str, ...], backend: Backend) -> Any:
-    """Return the position of a group in the public list."""
+def _group_index(group: Any, groups: tuple[str, ...], backend: Backend) -> Any:
+    """Return the index of a group in the public list."""
     import ibis
 
     if group.type().is_integer():
@@ -221,15 +240,18 @@ def _per_user() -> Any:
     return ibis.window(group_by="user")
 
 
-def _influence(rows: Any, rates: dict[int, int]) -> Any:
-    return (rows["size"] * _by_place(rows, rates)).sum().cast(INT)
+def _influence(rows: Any, influence_per_record: dict[int, int]) -> Any:
+    return (rows["size"] * _by_group(rows, influence_per_record)).sum().cast(INT)
 
 
-def _by_place(rows: Any, numbers: dict[int, Any]) -> Any:
+def _by_group(rows: Any, numbers: dict[int, Any]) -> Any:
     """Return the entry of `numbers` for each row's group, which must have one."""
     import ibis
 
     are_floats = any(isinstance(number, float) for number in numbers.values())
     literal = exact if are_floats else int
-    branches = [(rows.place == place, literal(number)) for place, number in numbers.items()]
+    branches = [
+        (rows.group_index == group_index, literal(number))
+        for group_index, number in numbers.items()
+    ]
     return ibis.cases(*branches, else_=literal(0))

@@ -53,11 +53,11 @@ class PartOfError(NamedTuple):
 def parts_reach(law: Noise, first: PartOfError, second: PartOfError, level: float) -> float:
     """Return what the error of a two-part release exceeds with probability at most 1 - level.
 
-    Each part's release is its clipped mean t plus noise Z, projected to the bounds. The bounds
-    contain the part's true mean f, which differs from t by at most a bias B. The release therefore
-    differs from t by at most |Z|, and from f by at most |t + Z - f| <= B + |Z|, but never by more
-    than the distance between the bounds. All of this is weighted by the part's share. So the error
-    of the whole is at most
+    Each part's release is its clipped mean t plus noise Z, projected onto the interval between the
+    bounds. This interval contains the part's true mean f, which differs from t by at most a bias B.
+    The release therefore differs from t by at most |Z|, and from f by at most
+    |t + Z - f| <= B + |Z|, but never by more than the distance between the bounds. All of this is
+    weighted by the part's share. So the error of the whole is at most
 
     - the biases plus |Z_1| + |Z_2| (Z_1 + Z_2 is not enough, because the noise of one part may be
       cut off while that of the other is not); or

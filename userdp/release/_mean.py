@@ -28,7 +28,7 @@ from userdp.release._grid import (
     steps_of,
 )
 from userdp.release._noise import (
-    averaged_beyond,
+    average_beyond,
     load_opendp,
     mean_beyond,
     measurement_of,
@@ -43,7 +43,7 @@ from userdp.release._quiet import discreet, unquoted
 from userdp.release._results import Clip, Part, PrivateMean
 from userdp.release._rows import Rules, Survey, read_rules, refuse_rows, users_of
 from userdp.release._sources import Data, check_value, read_tally
-from userdp.release._tally import Among, TallyOfSums
+from userdp.release._tally import CountRange, TallyOfSums
 from userdp.release._wording import COUNTS_PUBLIC, NOT_STATED, NOTHING, Missing, Outside, check_text
 
 
@@ -66,8 +66,8 @@ class PartDecision(NamedTuple):
 
     users: Contributions
     choices: Choices
-    among: Among | None
-    """Which users; None if all."""
+    among: CountRange | None
+    """The counts of these users; None if all."""
     window: Window
     half_width: int
     """S/2 in steps, as results state it. The window is the part of it that sums can reach."""
@@ -134,9 +134,9 @@ def private_mean(
 
     Each user's centred values are added up and clipped to [-S/2, S/2]; the mean of the clipped sums
     is released with noise for that width, drawn by OpenDP without a seed. The release is user-level
-    eps-DP for replacing all values of one user, with the users' numbers of records, the bounds, S
-    and the centre public; if the budget is a `GaussianNoise`, it has the guarantees of that law.
-    The time taken, and whether the call raises, are not protected: keep them to yourself.
+    eps-DP under replacement of all values of one user, with the users' numbers of records, the
+    bounds, S and the centre public; if the budget is a `GaussianNoise`, it has the guarantees of
+    that law. The time taken, and whether the call raises, are not protected: keep them to yourself.
 
     Parameters
     ----------
@@ -186,7 +186,8 @@ def private_mean(
         that mean (`PrivateMean.clipped_range`), the conditional mean is released, which increases
         no error either.
     of : str, optional
-        What the table holds, for the sentence and the JSON: "visits in week 12" (public).
+        What the table holds, such as "visits in week 12" (public); used by `public_sentence` and
+        `public_json`.
 
     Returns
     -------
@@ -203,8 +204,9 @@ def private_mean(
         If a file does not exist; if the extra ``userdp[release]`` or, for files and data of polars
         or DuckDB, ``userdp[tables]`` is not installed.
     TypeError, ValueError
-        If users or values are missing, or values are beyond the bounds, and that is to be refused;
-        if an engine fails, in which case nothing is released or spent; if an argument is invalid.
+        If a user or a value is missing, or a value is beyond the bounds, unless `missing` or
+        `outside` allows it; if an engine fails, in which case nothing is released or spent; if an
+        argument is invalid.
 
     See Also
     --------
@@ -254,10 +256,10 @@ def release_mean(
 
     This is what `private_mean` does after its tally, with the same result: the centred sums are
     rounded to whole steps and clipped to [-S/2, S/2], and OpenDP adds whole-number noise for that
-    width. The release is user-level eps-DP for replacing one user's samples, with counts, bound, S
-    and c public; if the budget is a `GaussianNoise`, it has the guarantees of that law. There is no
-    seed. Side channels, such as the time taken, are not protected, and every release spends its own
-    budget.
+    width. The release is user-level eps-DP under replacement of all samples of one user, with
+    counts, bound, S and c public; if the budget is a `GaussianNoise`, it has the guarantees of that
+    law. There is no seed. Side channels, such as the time taken, are not protected, and every
+    release spends its own budget.
 
     Parameters
     ----------
@@ -344,8 +346,8 @@ def as_measurement(
     of tables in which equally many users have each number of records as in `data`: these numbers
     are public. Its input metric is the number of users whose values differ (`change_one_distance`),
     its output measure is `max_divergence`, and its output is a `PrivateMean`. At distance 1 it is
-    user-level eps-DP for replacing one user's values, in all columns. With Gaussian noise the
-    measure is `zero_concentrated_divergence`.
+    user-level eps-DP under replacement of all values of one user, in all columns. With Gaussian
+    noise the measure is `zero_concentrated_divergence`.
 
     Parameters
     ----------
@@ -493,10 +495,13 @@ def decide(users: Contributions, choices: Choices) -> Parts:
     if choices.uses_best_split:
         split = best_split(users, choices.law)
         if split.heavy_from is not None:
-            groups = Among(split.heavy_from, users.max_count + 1), Among(0, split.heavy_from)
+            ranges = (
+                CountRange(split.heavy_from, users.max_count + 1),
+                CountRange(0, split.heavy_from),
+            )
             return tuple(
                 _decide(part.users, choices, part.total_width, among)
-                for part, among in zip(split.parts, groups, strict=True)
+                for part, among in zip(split.parts, ranges, strict=True)
             )
         total_width = split.parts[0].total_width
     if total_width is None:
@@ -505,7 +510,7 @@ def decide(users: Contributions, choices: Choices) -> Parts:
 
 
 def _decide(
-    users: Contributions, choices: Choices, total_width: float, among: Among | None = None
+    users: Contributions, choices: Choices, total_width: float, among: CountRange | None = None
 ) -> PartDecision:
     """Decide where the sums of some users are clipped, and in which steps."""
     grid = choices.grid
@@ -523,8 +528,8 @@ def _decide(
 # One draw per part, one result
 
 
-class Known(NamedTuple):
-    """What is known about the mean of a part, in the unit of the values."""
+class ErrorGuarantee(NamedTuple):
+    """What is guaranteed for the mean of a part, in the unit of the values."""
 
     share: float
     """The share of the records, which is the weight of the part's mean."""
@@ -543,15 +548,15 @@ def draw(
     """Add noise to clipped totals: last, so that an earlier failure has spent nothing."""
     choices = parts[0].choices
     grid = choices.grid
-    known = _known_of_parts(parts)
-    stated = _stated(parts, known, outside, missing)
+    guarantees = _guarantees_of_parts(parts)
+    fields = _public_fields(parts, guarantees, outside, missing)
     drawn = [_draw(total, part) for total, part in zip(totals, parts, strict=True)]
-    mean = sum(part.share * released for part, (released, _) in zip(known, drawn, strict=True))
+    mean = sum(part.share * released for part, (released, _) in zip(guarantees, drawn, strict=True))
     if choices.project:  # again, as the weights are rounded
         mean = min(max(mean, grid.lower), grid.upper)
     drops_rows = "drop" in (outside, missing)
     spent = {} if drops_rows else {choices.law.currency: max(cost for _, cost in drawn)}
-    return PrivateMean(mean=mean, eps=spent.get("eps"), rho=spent.get("rho"), of=of, **stated)
+    return PrivateMean(mean=mean, eps=spent.get("eps"), rho=spent.get("rho"), of=of, **fields)
 
 
 def _draw(total: int, part: PartDecision) -> tuple[float, float]:
@@ -562,34 +567,34 @@ def _draw(total: int, part: PartDecision) -> tuple[float, float]:
     lowest, highest = part.reachable
     # Only float rounding, of sums that the caller passes, may exceed these, by a few steps.
     noisy = noisy_total(min(max(total, lowest), highest), sensitivity, law)
-    steps: Real = noisy.total
+    steps: Real = noisy.value
     if not part.choices.project and law.integer_law == "laplace":
         beyond = mean_beyond(scale_of(sensitivity, law))
-        steps = averaged_beyond(noisy.total, lowest, highest, beyond)
+        steps = average_beyond(noisy.value, lowest, highest, beyond)
     mean = part.centre + float(steps) * (part.step / part.users.total)
     if part.choices.project:
         mean = min(max(mean, grid.lower), grid.upper)
     return mean, noisy.spent
 
 
-def known_of(parts: Parts) -> Known:
-    """Return what is known about a release before there is noise, from public numbers alone."""
-    return _whole(_known_of_parts(parts))
+def guarantee_of(parts: Parts) -> ErrorGuarantee:
+    """Return the guarantee of a release, from public numbers alone."""
+    return _whole(_guarantees_of_parts(parts))
 
 
-def _known_of_parts(parts: Parts) -> list[Known]:
+def _guarantees_of_parts(parts: Parts) -> list[ErrorGuarantee]:
     n_records = sum(part.users.total for part in parts)
-    return [_known_of_part(part, part.users.total / n_records) for part in parts]
+    return [_guarantee_of_part(part, part.users.total / n_records) for part in parts]
 
 
-def _whole(known: list[Known]) -> Known:
-    """Return what is known about the whole: the parts' bounds add up, weighted by their shares."""
-    shares, *others = zip(*known, strict=True)
-    return Known(1.0, *(sum(map(mul, shares, numbers)) for numbers in others))
+def _whole(guarantees: list[ErrorGuarantee]) -> ErrorGuarantee:
+    """Return the guarantee for the whole: those of the parts add up, weighted by their shares."""
+    shares, *others = zip(*guarantees, strict=True)
+    return ErrorGuarantee(1.0, *(sum(map(mul, shares, numbers)) for numbers in others))
 
 
-def _known_of_part(part: PartDecision, share: float) -> Known:
-    """Return what is known about a part before there is noise, from public numbers alone."""
+def _guarantee_of_part(part: PartDecision, share: float) -> ErrorGuarantee:
+    """Return the guarantee for the mean of a part, from public numbers alone."""
     users, choices, _, window, _ = part
     grid = choices.grid
     unit = part.step / users.total
@@ -604,7 +609,7 @@ def _known_of_part(part: PartDecision, share: float) -> Known:
         if choices.origin == grid.top // 2:
             error = min(error, _projected_error(part, law) + rounding)
     scale = scale_of(window.sensitivity, choices.law) * unit
-    return Known(share, bias, scale, bound, error, rounding)
+    return ErrorGuarantee(share, bias, scale, bound, error, rounding)
 
 
 def _projected_error(part: PartDecision, law: Noise) -> float:
@@ -621,11 +626,13 @@ def _projected_error(part: PartDecision, law: Noise) -> float:
     return projected_error(users, part.total_width, law) + correction
 
 
-def _stated(parts: Parts, known: list[Known], outside: Outside, missing: Missing) -> dict[str, Any]:
-    """Return all fields of a result that are known before there is noise."""
+def _public_fields(
+    parts: Parts, guarantees: list[ErrorGuarantee], outside: Outside, missing: Missing
+) -> dict[str, Any]:
+    """Return all fields of a result that do not depend on the noise."""
     choices = parts[0].choices
     grid = choices.grid
-    whole = _whole(known)
+    whole = _whole(guarantees)
     return {
         "sigma": float(choices.law.scale) if choices.law.currency == "rho" else None,
         "privacy_unit": _privacy_unit(
@@ -647,30 +654,30 @@ def _stated(parts: Parts, known: list[Known], outside: Outside, missing: Missing
         "worst_case_bias": whole.bias,
         "worst_case_bound": whole.bound,
         "rounding": whole.rounding,
-        "parts": tuple(map(_description, parts, known)) if len(parts) > 1 else (),
+        "parts": tuple(map(_description, parts, guarantees)) if len(parts) > 1 else (),
     }
 
 
-def _description(part: PartDecision, known: Known) -> Part:
+def _description(part: PartDecision, guarantee: ErrorGuarantee) -> Part:
     """Return the description of a part in a result."""
     return Part(
         fewest=int(part.users.histogram[0][0]),
         n_users=part.users.n_users,
         n_records=part.users.total,
         total_width=part.total_width,
-        noise_scale=known.share * known.noise_scale,
-        worst_case_bias=known.share * known.bias,
+        noise_scale=guarantee.share * guarantee.noise_scale,
+        worst_case_bias=guarantee.share * guarantee.bias,
     )
 
 
 def _rounding(part: PartDecision) -> float:
-    """Return the most by which whole numbers move the mean, in the unit of the values."""
+    """Return the most by which rounding can move the mean, in the unit of the values."""
     grid = part.choices.grid
-    of_levels = LEVEL_ERROR * grid.step
+    level_rounding = LEVEL_ERROR * grid.step
     # Where steps are coarser than levels, each user's sum is rounded once more.
-    of_sums = part.users.n_users * part.step / 2 if part.window.shift else 0.0
-    of_noise = part.step
-    return of_levels + (of_sums + of_noise) / part.users.total + grid.float_error
+    sum_rounding = part.users.n_users * part.step / 2 if part.window.shift else 0.0
+    noise_rounding = part.step
+    return level_rounding + (sum_rounding + noise_rounding) / part.users.total + grid.float_error
 
 
 def _privacy_unit(drops_rows: bool, sensitivity: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from userdp import _checks as check
 from userdp.beyond.noise import GaussianNoise, LaplaceNoise
 from userdp.model import Epsilon, read_eps
-from userdp.release._budgets import composed
+from userdp.release._budgets import compose
 from userdp.release._grid import Grid, origin_of, read_grid
 from userdp.release._grouped import GroupRules, GroupSurvey, GroupTally
 from userdp.release._joint import draw_jointly, joint_totals
@@ -20,11 +20,11 @@ from userdp.release._planning import _budgets
 from userdp.release._quiet import discreet
 from userdp.release._rows import refuse_rows
 from userdp.release._sources import Data, read_groups
-from userdp.release._strategies import Component, Place, Strategy, Table, decide_means
+from userdp.release._strategies import Cell, Component, MeansRequest, Strategy, decide_means
 from userdp.release._wording import COUNTS_PUBLIC, NOTHING, check_text
 
-MOST_GROUPS = 1000
-MOST_MEANS = 10_000
+MAX_GROUPS = 1000
+MAX_MEANS = 10_000
 
 
 @discreet
@@ -44,17 +44,18 @@ def private_means(
 ) -> PrivateMeans:
     """Release the means of several columns, or of several groups of records, with one budget.
 
-    All means together are user-level eps-DP for replacing all values of one user, in all columns
-    and groups. Each user's numbers of records in each group, the bounds and the list of groups are
-    public. The table is read once. If the numbers of records must stay secret, as for patients,
-    call `private_mean_protected_counts` for each group instead, each with its part of the budget.
+    The release of all means together is user-level eps-DP under replacement of all values of one
+    user, in all columns and groups. Each user's number of records in each group, the bounds and the
+    list of groups are public. The table is read once. If the numbers of records must stay secret,
+    as for patients, call `private_mean_protected_counts` for each group instead, each with its part
+    of the budget.
 
     There are two strategies to spend the budget. "joint" bounds the influence of each user on all
     means together by one threshold and adds Laplace noise of one scale, relative to the range of
     each column (thm-several-means of the book). "divided" clips and releases each mean separately,
     with eps divided by the largest number of means in which one user takes part. Groups that share
-    no user, directly or through others, do not divide the budget: each has all of it, as the counts
-    show.
+    no user, directly or through others (the public counts tell which), need not divide the budget:
+    each gets all of it.
 
     Parameters
     ----------
@@ -76,33 +77,35 @@ def private_means(
         over the means and relative to their ranges, for each component of groups that share users.
     centre : mapping of str to float, optional
         Public guesses of the means of some columns, by their names, in their units; by default the
-        middle of the bounds. As in `private_mean`, clipping changes values near the centre least
-        and values far from it more, so the guaranteed errors are larger (prp-centre of the book).
+        middle of the bounds. Clipping changes values near the centre least. The guaranteed errors
+        are larger than with the middle, because the worst dataset is at the farther bound
+        (prp-centre of the book).
     outside : {"refuse", "clamp"}, optional
         What to do with values beyond the bounds, as in `private_mean`.
     missing : {"refuse", "centre"}, optional
         What to do with rows without a value. "centre" counts them as the centre of their column.
     of : str, optional
-        What the table holds, for the sentence and the JSON: "visits in week 12" (public).
+        What the table holds, such as "visits in week 12" (public); used by `public_sentence` and
+        `public_json`.
 
     Returns
     -------
     PrivateMeans
-        Each mean is projected to its bounds and has a guarantee of its own.
+        Each mean is projected onto the interval between its bounds and has a guarantee of its own.
 
     Raises
     ------
     FileNotFoundError, ImportError
         As `private_mean`.
     TypeError, ValueError
-        If users or values are missing, or values are beyond the bounds, and that is to be refused;
-        if a row's group is not in the list; if an engine fails, in which case nothing is released
-        or spent; if an argument is invalid.
+        If a user is missing; if a value is missing or beyond the bounds, unless `missing` or
+        `outside` allows it; if a row's group is not in the list; if an engine fails, in which case
+        nothing is released or spent; if an argument is invalid.
 
     See Also
     --------
     plan_means : the errors of both strategies, before anything is released.
-    divide_budget, account : for releases at several times.
+    divide_budget, account : for repeated releases.
     private_mean_protected_counts : if the numbers of records are to be protected, too.
 
     Examples
@@ -111,10 +114,10 @@ def private_means(
     >>> table["speed"] = [30.0, 40.0, 50.0, 40.0, 20.0, 30.0, 35.0, 45.0, 30.0, 60.0]
     >>> by_day = {"group": "day", "groups": ["Mo", "Tu", "We"], "data": table}
     >>> result = private_means("bus", {"speed": (0, 65)}, **by_day, budget=8)
-    >>> [(one.group, one.n_records, one.strategy) for one in result.means]
+    >>> [(mean.group, mean.n_records, mean.strategy) for mean in result.means]
     [('Mo', 5, 'joint'), ('Tu', 5, 'joint'), ('We', 0, 'empty')]
     """
-    table = _read_table(values, group, groups, centre)
+    request = _read_request(values, group, groups, centre)
     law = _read_law("budget", budget)
     check.one_of("strategy", strategy, get_args(Strategy))
     check.one_of("outside", outside, ("refuse", "clamp"))
@@ -122,22 +125,25 @@ def private_means(
     check_text("of", of)
     warn_if_large("budget", law)
     dp = load_opendp()
-    with read_groups(user, table.columns, group, data, table.rules) as tally:
+    with read_groups(user, request.columns, group, data, request.rules) as tally:
         survey = tally.survey()
-        _refuse(survey, outside, missing)
-        decided = decide_means(dp, tally, survey.groups, table, law, strategy)
-        totals = [_totals(tally, part, table) for part in decided]
-    drawn = [_draw(dp, part, total, table) for part, total in zip(decided, totals, strict=True)]
-    means = {place: mean for by_place, _ in drawn for place, mean in by_place.items()}
+        _check_survey(survey, outside, missing)
+        components = decide_means(dp, tally, survey.groups, request, law, strategy)
+        totals = [_totals(tally, component, request) for component in components]
+    drawn = [
+        _draw(dp, component, of_component, request)
+        for component, of_component in zip(components, totals, strict=True)
+    ]
+    means = {cell: mean for by_cell, _ in drawn for cell, mean in by_cell.items()}
     spent = max(cost for _, cost in drawn)
-    in_order = [(i, j) for i in range(len(table.columns)) for j in range(len(table.groups))]
+    in_order = [(i, j) for i in range(len(request.columns)) for j in range(len(request.groups))]
     return PrivateMeans.of_means(
-        tuple(means[place] for place in in_order),
+        tuple(means[cell] for cell in in_order),
         eps=spent,
         privacy_unit=COUNTS_PUBLIC if spent else NOTHING,
         of=of,
         group=group,
-        centre=table.centres,
+        centre=request.centres,
         outside=outside,
         missing=missing,
     )
@@ -154,9 +160,9 @@ def plan_means(
     groups: Sequence[str | int] | None = None,
     centre: Mapping[str, float] | None = None,
 ) -> MeansPlan:
-    """Return the errors that `private_means` guarantees by each strategy; nothing is spent.
+    """Return the errors that `private_means` guarantees with each strategy; nothing is spent.
 
-    It uses public information only: each user's numbers of records in each group, the bounds and
+    It uses public information only: each user's number of records in each group, the bounds and
     the list of groups. No value is read.
 
     Parameters
@@ -172,7 +178,7 @@ def plan_means(
     group : str, optional
         The name of a column of groups, text or whole numbers.
     groups : sequence of str or int, optional
-        The public list of groups, in the order of the rows.
+        The public list of groups; the rows of the plan are in this order.
     centre : mapping of str to float, optional
         Public guesses of the means of some columns, as in `private_means`.
 
@@ -194,22 +200,22 @@ def plan_means(
     Mo 7.98 10.41
     Tu 7.98 10.41
     """
-    table = _read_table(values, group, groups, centre)
+    request = _read_request(values, group, groups, centre)
     laws = [_read_law("eps", budget) for budget in _budgets(eps)]
     if not laws:
         raise ValueError("`eps` must hold at least one budget, got none.")
     dp = load_opendp()
-    with read_groups(user, (), group, data, GroupRules((), table.groups)) as tally:
+    with read_groups(user, (), group, data, GroupRules((), request.groups)) as tally:
         survey = tally.survey()
-        _refuse(survey, "clamp", "centre")
+        _check_survey(survey, "clamp", "centre")
         rows = [
             row
             for law in laws
-            for part in decide_means(dp, tally, survey.groups, table, law, "best")
-            for row in _forecasts(part, table, law)
+            for component in decide_means(dp, tally, survey.groups, request, law, "best")
+            for row in _forecasts(component, request, law)
         ]
-    order = {name: i for i, name in enumerate(table.groups)}
-    columns = {name: i for i, name in enumerate(table.columns)}
+    order = {name: i for i, name in enumerate(request.groups)}
+    columns = {name: i for i, name in enumerate(request.columns)}
     rows.sort(key=lambda row: (row.eps, columns[row.column], order[row.group]))
     return MeansPlan(rows=tuple(rows), group=group)
 
@@ -217,23 +223,29 @@ def plan_means(
 # Arguments
 
 
-def _read_table(values: Any, group: Any, groups: Any, centre: Any) -> Table:
+def _read_request(values: Any, group: Any, groups: Any, centre: Any) -> MeansRequest:
     if not isinstance(values, Mapping) or not values:
         check.refuse_kind("values", "a mapping of columns to their bounds (lower, upper)", values)
     grids = []
     for bounds in values.values():
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-            check.refuse_kind("values", "two bounds (lower, upper) per column", bounds)
+            raise TypeError(
+                "`values` must map each column to two bounds (lower, upper), got an entry "
+                f"{check.kind_of(bounds)}."
+            )
         grids.append(read_grid(*bounds))
     if (group is None) != (groups is None):
         got = "group" if groups is None else "groups"
-        check.refuse("group", "be given together with `groups`, its public list (or neither)", got)
-    names = ("",) if groups is None else _read_groups(groups)
-    if len(names) * len(grids) > MOST_MEANS:
-        check.refuse(
-            "values", f"define at most {MOST_MEANS:,} means", f"{len(names) * len(grids):,}"
+        raise ValueError(
+            f"`group` and `groups` must be given together or not at all, got only `{got}`."
         )
-    return Table(tuple(values), tuple(grids), group, names, _read_centres(values, grids, centre))
+    names = ("",) if groups is None else _read_groups(groups)
+    if len(names) * len(grids) > MAX_MEANS:
+        got = f"{len(grids):,} * {len(names):,} (columns times groups)"
+        check.refuse("values", f"define at most {MAX_MEANS:,} means in all groups", got)
+    return MeansRequest(
+        tuple(values), tuple(grids), group, names, _read_centres(values, grids, centre)
+    )
 
 
 def _read_centres(values: Any, grids: list[Grid], centre: Any) -> tuple[int | None, ...]:
@@ -243,7 +255,7 @@ def _read_centres(values: Any, grids: list[Grid], centre: Any) -> tuple[int | No
     if not isinstance(centre, Mapping):
         check.refuse_kind("centre", "a mapping of columns to public guesses of their means", centre)
     if not {*centre} <= {*values}:
-        check.refuse("centre", "have names of `values` only", "another one")
+        check.refuse("centre", "name only columns of `values`", "another name")
     return tuple(
         origin_of(grid, centre[name]) if centre.get(name) is not None else None
         for name, grid in zip(values, grids, strict=True)
@@ -255,14 +267,16 @@ def _read_groups(groups: Any) -> tuple[str, ...]:
     if isinstance(groups, str | bytes | Mapping) or not isinstance(groups, Iterable):
         check.refuse_kind("groups", "a list of text or whole numbers", groups)
     names: dict[str, None] = {}
-    for place, name in enumerate(groups):
+    for index, name in enumerate(groups):
         if not isinstance(name, str):
             name = str(check.number("groups", name, Integral, "text or whole numbers"))
         if name in names:
-            check.refuse("groups", "name each group once", f"groups[{place}] again")
+            check.refuse(
+                "groups", "name each group once", f"groups[{index}], which is listed before"
+            )
         names[name] = None
-        if place >= MOST_GROUPS:
-            check.refuse("groups", f"have at most {MOST_GROUPS:,} entries", "more")
+        if index >= MAX_GROUPS:
+            check.refuse("groups", f"have at most {MAX_GROUPS:,} entries", "more")
     if not names:
         check.refuse("groups", "name at least one group", "none")
     return tuple(names)
@@ -270,104 +284,108 @@ def _read_groups(groups: Any) -> tuple[str, ...]:
 
 def _read_law(name: str, budget: Epsilon) -> LaplaceNoise:
     if isinstance(budget, GaussianNoise):
-        rule = "an eps, because several means have Laplace noise (`eps` of a `divide_budget`)"
+        rule = (
+            "an eps, because several means get Laplace noise (after `divide_budget`, pass the "
+            "`eps` of its result)"
+        )
         check.refuse_kind(name, rule, budget)
     law = read_law(read_eps(budget, name))
     assert isinstance(law, LaplaceNoise)
     return law
 
 
-def _refuse(survey: GroupSurvey, outside: Any, missing: Any) -> None:
-    """Refuse rows with a fault. Their number may be protected, so the message omits it."""
+def _check_survey(survey: GroupSurvey, outside: Any, missing: Any) -> None:
+    """Raise if there are invalid rows. Their number may be protected; the message omits it."""
     refuse_rows(survey.faults, outside, missing)
     if survey.unlisted:
         raise ValueError(
             "`groups` must list the group of each row: some rows have no group, or one that is "
             "not listed. Extend the list, or remove these rows; groups are public."
         )
-    if not any(one.sizes for one in survey.groups):
+    if not any(of_group.sizes for of_group in survey.groups):
         raise ValueError("`user` must have at least one valid row: there is none.")
 
 
-# One draw per component, or per mean of it
+# Draws: one for all means of a component, or separate ones for each mean
 
 
-def _totals(tally: GroupTally, part: Component, table: Table) -> Any:
+def _totals(tally: GroupTally, component: Component, request: MeansRequest) -> Any:
     """Return the totals to which noise is added."""
-    if part.joint is not None:
-        return joint_totals(tally, part.joint, table.grids)
+    if component.joint is not None:
+        return joint_totals(tally, component.joint, request.grids)
     totals = {}
-    for (i, j), parts in part.alone.items():
-        users = tally.part(i, j)
-        totals[i, j] = [users.clipped_total(one.window, one.among) for one in parts]
+    for (i, j), parts in component.parts.items():
+        cell_tally = tally.cell(i, j)
+        totals[i, j] = [cell_tally.clipped_total(part.window, part.among) for part in parts]
     return totals
 
 
 def _draw(
-    dp: Any, part: Component, totals: Any, table: Table
-) -> tuple[dict[Place, GroupMean], float]:
+    dp: Any, component: Component, totals: Any, request: MeansRequest
+) -> tuple[dict[Cell, GroupMean], float]:
     """Add noise to the totals of a component; return its means, and what they spend together."""
-    if not part.shares:
-        return {place: _empty(place, table) for place in part.known}, 0.0
-    if part.joint is not None:
-        noisy = draw_jointly(part.joint, totals, table.grids)
+    if not component.n_shares:
+        return {cell: _empty_group_mean(cell, request) for cell in component.guarantees}, 0.0
+    if component.joint is not None:
+        noisy = draw_jointly(component.joint, totals, request.grids)
         means = {
-            place: _mean(mean, part, place, table, "joint", noisy.spent)
-            for place, mean in noisy.means.items()
+            cell: _group_mean(mean, component, cell, request, "joint", noisy.spent)
+            for cell, mean in noisy.means.items()
         }
         return means, noisy.spent
-    drawn = {
-        place: draw(totals[place], parts, "refuse", "refuse") for place, parts in part.alone.items()
+    releases = {
+        cell: draw(totals[cell], parts, "refuse", "refuse")
+        for cell, parts in component.parts.items()
     }
-    strategy = "divided" if part.shares > 1 else "disjoint"
+    strategy = "divided" if component.n_shares > 1 else "disjoint"
     means = {
-        place: _mean(one.mean, part, place, table, strategy, one.eps)
-        for place, one in drawn.items()
+        cell: _group_mean(release.mean, component, cell, request, strategy, release.eps)
+        for cell, release in releases.items()
     }
-    largest_cost = max(one.eps or 0.0 for one in drawn.values())
-    total = composed(dp, "eps", [largest_cost] * part.shares) if largest_cost else 0.0
-    return means, total
+    largest_cost = max(release.eps or 0.0 for release in releases.values())
+    spent = compose(dp, "eps", [largest_cost] * component.n_shares) if largest_cost else 0.0
+    return means, spent
 
 
-def _mean(
+def _group_mean(
     mean: float,
-    part: Component,
-    place: Place,
-    table: Table,
+    component: Component,
+    cell: Cell,
+    request: MeansRequest,
     strategy: str,
     spent: float | None,
 ) -> GroupMean:
-    """Return a mean with all that is known about it."""
-    i, j = place
+    """Return the entry of a mean, with its guarantees."""
+    i, j = cell
     names = ("joint", "divided") if strategy == "joint" else ("divided", "joint")
-    known, other = (part.known[place].get(name) for name in names)
-    assert known is not None
-    users = part.users[j]
+    guarantee, other = (component.guarantees[cell].get(name) for name in names)
+    assert guarantee is not None
+    users = component.users[j]
     return GroupMean(
-        column=table.columns[i],
-        group=table.groups[j],
+        column=request.columns[i],
+        group=request.groups[j],
         mean=mean,
-        lower=table.grids[i].lower,
-        upper=table.grids[i].upper,
+        lower=request.grids[i].lower,
+        upper=request.grids[i].upper,
         n_users=users.n_users,
         n_records=users.total,
         strategy=strategy,
         eps=spent or 0.0,
-        worst_case_error=known.error,
+        worst_case_error=guarantee.error,
         other_error=None if other is None else other.error,
-        worst_case_bias=known.bias,
-        noise_scale=known.noise_scale,
-        rounding=known.rounding,
+        worst_case_bias=guarantee.bias,
+        noise_scale=guarantee.noise_scale,
+        rounding=guarantee.rounding,
     )
 
 
-def _empty(place: Place, table: Table) -> GroupMean:
-    """Return the entry of a group without records, which is public: it has no mean."""
-    i, j = place
-    grid = table.grids[i]
+def _empty_group_mean(cell: Cell, request: MeansRequest) -> GroupMean:
+    """Return the entry of a group without records: it has no mean. That it is empty is public."""
+    i, j = cell
+    grid = request.grids[i]
     return GroupMean(
-        column=table.columns[i],
-        group=table.groups[j],
+        column=request.columns[i],
+        group=request.groups[j],
         mean=None,
         lower=grid.lower,
         upper=grid.upper,
@@ -383,21 +401,23 @@ def _empty(place: Place, table: Table) -> GroupMean:
     )
 
 
-def _forecasts(part: Component, table: Table, law: LaplaceNoise) -> Iterator[MeansForecast]:
+def _forecasts(
+    component: Component, request: MeansRequest, law: LaplaceNoise
+) -> Iterator[MeansForecast]:
     """Return the guarantees for each mean of a component."""
-    for (i, j), known in part.known.items():
-        errors = {name: one.error for name, one in known.items()}
+    for (i, j), guarantees in component.guarantees.items():
+        errors = {name: guarantee.error for name, guarantee in guarantees.items()}
         divided = errors.get("divided")
         n_users, n_records = 0, 0
-        if part.shares:
-            n_users, n_records = part.users[j].n_users, part.users[j].total
+        if component.n_shares:
+            n_users, n_records = component.users[j].n_users, component.users[j].total
         yield MeansForecast(
             eps=float(law.privacy_cost),
-            column=table.columns[i],
-            group=table.groups[j],
+            column=request.columns[i],
+            group=request.groups[j],
             n_users=n_users,
             n_records=n_records,
             joint=errors.get("joint", divided),
             divided=divided,
-            best="joint" if part.joint else "divided",
+            best="joint" if component.joint else "divided",
         )

@@ -50,13 +50,14 @@ class GroupMean:
     noise_scale: float
     """The scale of the Laplace noise."""
     rounding: float
-    """The most that the use of whole numbers adds to an error."""
+    """The most that rounding to whole steps can add to an error."""
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the mean of these records with at least this probability.
+        """Return an interval that contains these records' mean with probability at least `level`.
 
-        This holds on every dataset with these counts: it is wide enough for the largest bias.
+        The level is attained on every dataset with these counts: the interval is wide enough for
+        the largest bias.
 
         Parameters
         ----------
@@ -107,8 +108,8 @@ class PrivateMeans(Release):
         """Return the result with these means."""
         return cls(
             means=means,
-            mean=np.array([one.mean for one in means], np.float64),
-            worst_case_error=np.array([one.worst_case_error for one in means], np.float64),
+            mean=np.array([each.mean for each in means], np.float64),
+            worst_case_error=np.array([each.worst_case_error for each in means], np.float64),
             rho=None,
             sigma=None,
             **stated,
@@ -123,7 +124,7 @@ class PrivateMeans(Release):
         Parameters
         ----------
         level : float, optional
-            The probability, between 0 and 1: of each interval by itself, or that all of them hold.
+            The probability, between 0 and 1: of each interval by itself, or of all together.
         simultaneous : bool, optional
             Whether `level` is for all intervals together. The probabilities that one misses its
             mean, for each mean with records, then add up to 1 - level.
@@ -139,15 +140,15 @@ class PrivateMeans(Release):
         """
         chance = read_level(level)
         if simultaneous:
-            chance = 1 - (1 - chance) / max(sum(one.n_records > 0 for one in self.means), 1)
-        return [one.interval(chance) for one in self.means]
+            chance = 1 - (1 - chance) / max(sum(mean.n_records > 0 for mean in self.means), 1)
+        return [mean.interval(chance) for mean in self.means]
 
     def public(self) -> dict[str, Any]:
-        """Return everything that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, strings and lists."""
         ends = zip(self.means, self.interval(), self.interval(simultaneous=True), strict=True)
         means = [
-            asdict(one) | {"interval_95": by_itself, "simultaneous_interval_95": with_others}
-            for one, by_itself, with_others in ends
+            asdict(mean) | {"interval_95": by_itself, "simultaneous_interval_95": with_others}
+            for mean, by_itself, with_others in ends
         ]
         names = ("eps", "rho", "sigma", "privacy_unit", "of", "group", "outside", "missing")
         stated = {name: getattr(self, name) for name in names}

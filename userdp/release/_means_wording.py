@@ -20,7 +20,7 @@ from userdp.release._wording import (
     replaced_values,
     replacement_rules,
     stated_budget,
-    table_of,
+    table_description,
 )
 
 Table = tuple[list[str], Rows]
@@ -32,19 +32,19 @@ def means_table(result: Any) -> Table:
     head = [result.group or "", "private mean", "95 % interval", "error at most"]
     head += ["records", "users", "strategy"]
     rows = []
-    for one in result.means:
-        counts = [f"{one.n_records:,}", f"{one.n_users:,}"]
-        rows.append([_name(one, result), *_numbers(one), *counts, one.strategy])
+    for entry in result.means:
+        counts = [f"{entry.n_records:,}", f"{entry.n_users:,}"]
+        rows.append([_name(entry, result), *_numbers(entry), *counts, entry.strategy])
     return head, rows
 
 
-def _numbers(one: Any) -> list[str]:
+def _numbers(entry: Any) -> list[str]:
     """Return mean, interval and error as text: dashes where there are no records."""
-    if one.mean is None:
+    if entry.mean is None:
         return ["-"] * 3
-    low, high = one.interval()
+    low, high = entry.interval()
     interval = f"{downwards(low)} to {upwards(high)}"
-    return [f"{one.mean:.6g}", interval, readable(one.worst_case_error, ROUND_CEILING)]
+    return [f"{entry.mean:.6g}", interval, readable(entry.worst_case_error, ROUND_CEILING)]
 
 
 def below_means(result: Any) -> Rows:
@@ -59,9 +59,9 @@ def below_means(result: Any) -> Rows:
     rows.append(["error", f"mean absolute error on the worst dataset{rules}"])
     for strategy, other in (("joint", "divided"), ("divided", "joint")):
         names = [
-            _name(one, result)
-            for one in result.means
-            if one.strategy == strategy and _is_better_otherwise(one)
+            _name(entry, result)
+            for entry in result.means
+            if entry.strategy == strategy and _is_better_otherwise(entry)
         ]
         if names:
             shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
@@ -70,16 +70,16 @@ def below_means(result: Any) -> Rows:
     return rows
 
 
-def _is_better_otherwise(one: Any) -> bool:
-    return one.other_error is not None and one.other_error < one.worst_case_error
+def _is_better_otherwise(entry: Any) -> bool:
+    return entry.other_error is not None and entry.other_error < entry.worst_case_error
 
 
-def _name(one: Any, result: Any) -> str:
+def _name(entry: Any, result: Any) -> str:
     """Return the name of a mean in a table: its column, its group, or both."""
-    columns = {mean.column for mean in result.means}
+    columns = {each.column for each in result.means}
     if result.group is None:
-        return str(one.column)
-    return f"{one.column}, {one.group}" if len(columns) > 1 else str(one.group)
+        return str(entry.column)
+    return f"{entry.column}, {entry.group}" if len(columns) > 1 else str(entry.group)
 
 
 def forecast_table(plan: Any) -> Table:
@@ -100,18 +100,18 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
     """Return a line for each mean, and what protects the users in all of them together."""
     if not isinstance(unit, str | Mapping):
         check.refuse_kind("unit", "text, or a mapping of columns to text", unit)
-    names = [*dict.fromkeys(one.column for one in result.means)]
+    names = [*dict.fromkeys(entry.column for entry in result.means)]
     units = unit if isinstance(unit, Mapping) else dict.fromkeys(names, unit)
     words = read_words("", users, records)
     by_group = f" by {result.group}" if result.group else ""
     rules = replacement_rules(result.outside, result.missing)
     if not result.centre:
         rules = rules.replace(FIXED_BEFORE, "the middle of the bounds")
-    lines = [f"Means of {' and '.join(names)}{by_group}{table_of(result)}{rules}:"]
-    for one in result.means:
-        place = f", {result.group} {one.group}" if result.group else ""
+    lines = [f"Means of {' and '.join(names)}{by_group}{table_description(result)}{rules}:"]
+    for entry in result.means:
+        where = f", {result.group} {entry.group}" if result.group else ""
         lines.append(
-            f"- {one.column}{place}: {_line(one, units.get(one.column, ''), users, records)}"
+            f"- {entry.column}{where}: {_line(entry, units.get(entry.column, ''), users, records)}"
         )
     exact = "the exact mean computed in this way" if rules else "the exact mean"
     lines.append(
@@ -126,20 +126,20 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
 
 def _sharing(result: Any, users: str) -> str:
     """Return a sentence on whether means share the budget."""
-    strategies = {one.strategy for one in result.means if one.mean is not None}
+    strategies = {entry.strategy for entry in result.means if entry.mean is not None}
     if strategies & {"joint", "divided"}:
         return "All means share one budget. "
     return "" if len(result.means) == 1 else f"Each of the {users} contributes to one mean only. "
 
 
-def _line(one: Any, unit: str, users: str, records: str) -> str:
-    if one.mean is None:
+def _line(entry: Any, unit: str, users: str, records: str) -> str:
+    if entry.mean is None:
         return f"no {records}"
     read_words(unit, users, records)
-    mean, low, high = in_words(one.mean, one.interval(), one.worst_case_error)
-    counts = f"{numbered(one.n_records, records)} of {numbered(one.n_users, users)}"
-    error = at_most(one.worst_case_error)
-    bound = ", which is one of the bounds" if one.mean in (one.lower, one.upper) else ""
+    mean, low, high = in_words(entry.mean, entry.interval(), entry.worst_case_error)
+    counts = f"{numbered(entry.n_records, records)} of {numbered(entry.n_users, users)}"
+    error = at_most(entry.worst_case_error)
+    bound = ", which is one of the bounds" if entry.mean in (entry.lower, entry.upper) else ""
     return (
         f"{mean}{unit and f' {unit}'}{bound} ({counts}; mean error at most {error}; 95 % "
         f"interval: {low} to {high})"

@@ -37,8 +37,8 @@ TOTAL_BITS = 61
 SCALE_BITS = 56
 """Largest bit width of the scale of the noise, in steps."""
 
-MOST_STEPS = 64
-"""Most steps of a scale to the next float; two are enough with the tested OpenDP."""
+MAX_STEPS = 64
+"""Largest number of steps of a scale to the next float; two suffice with the tested OpenDP."""
 
 LARGEST_SCALE = 2**40
 """Largest scale of noise for sensitivity 1: one step fits `SCALE_BITS`, with bits to spare."""
@@ -50,7 +50,7 @@ LARGE_BUDGET = 10
 class Noisy(NamedTuple):
     """A whole number with noise, and the budget that it spent."""
 
-    total: int
+    value: int
     spent: float
     """By OpenDP's accounting, in the currency of the law: at most what the law spends."""
 
@@ -58,7 +58,7 @@ class Noisy(NamedTuple):
 class NoisyVector(NamedTuple):
     """Whole numbers with noise, and the budget that they spent together."""
 
-    total: npt.NDArray[np.int64]
+    values: npt.NDArray[np.int64]
     spent: float
 
 
@@ -102,11 +102,11 @@ def shift_for(largest_total: int, largest_sensitivity: int, law: Noise) -> int:
     law : Noise
         The noise for sensitivity 1.
     """
-    too_long = largest_total.bit_length() - TOTAL_BITS
+    shift_for_total = largest_total.bit_length() - TOTAL_BITS
     # In coarser steps the ends of an interval are rounded, so it may be one step wider.
     widest = (1 << SCALE_BITS) / Fraction(law.scale) - 1
-    too_wide = int(ceil(largest_sensitivity / widest) - 1).bit_length()
-    return max(0, too_long, too_wide)
+    shift_for_scale = int(ceil(largest_sensitivity / widest) - 1).bit_length()
+    return max(0, shift_for_total, shift_for_scale)
 
 
 def scale_of(sensitivity: int, law: Noise) -> float:
@@ -144,7 +144,7 @@ def noisy_vector(total: npt.NDArray[np.int64], sensitivity: int, law: Noise) -> 
     return NoisyVector(np.array(measurement(total.tolist())), float(measurement.map(sensitivity)))
 
 
-def averaged_beyond(total: int, lowest: int, highest: int, beyond: Real) -> Real:
+def average_beyond(total: int, lowest: int, highest: int, beyond: Real) -> Real:
     """Replace a noisy total outside an interval by its conditional mean, so it stays unbiased.
 
     For discrete Laplace noise on a total in the interval, whose ends are public. Below the interval
@@ -278,7 +278,7 @@ def _with_smallest_scale(
 ) -> Any:
     """Return the noise with the smallest scale, from the given one up, that is within a budget."""
     ((currency, limit),) = budget.items()
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         noise = make(*space, scale=scale)
         cost = noise.map(sensitivity)
         # The map rounds up, so a rounded scale may cost slightly more than the budget.
@@ -286,7 +286,7 @@ def _with_smallest_scale(
             return noise
         scale, last = nextafter(scale, inf), scale
     raise NotFoundError(
-        f"OpenDP's noise scale for {currency}={float(limit)!r} was not found within {MOST_STEPS} "
+        f"OpenDP's noise scale for {currency}={float(limit)!r} was not found within {MAX_STEPS} "
         f"steps of a float: scale {last!r} costs {currency}={cost!r}. {NOTHING_SPENT}"
     )
 

@@ -44,12 +44,12 @@ STRATEGIES: dict[str, tuple[Objective | None, Callable[[Epsilon], Noise]]] = {
 }
 """The error that each strategy minimises (None: it does not clip), and its noise."""
 
-RELEASED = "l1 release"
+L1_RELEASE = "l1 release"
 """What `private_mean` does for "l1": the l1 optimum, projected; in two parts if that is better."""
 
 RECOMMENDED: dict[Objective, tuple[str, str]] = {
     "bound": ("OPT-worst-case", "smallest bias plus noise"),
-    "l1": (RELEASED, "smallest mean absolute error"),
+    "l1": (L1_RELEASE, "smallest mean absolute error"),
     "mse": ("mse optimum", "smallest mean square error"),
 }
 """The strategy to use if this error matters, with the noise of `private_mean`; and why."""
@@ -58,9 +58,9 @@ POWERS = -498.0, 1023.0
 """Powers of two between which lie the budgets whose noise, also squared, is a finite float."""
 
 
-MOST_STEPS = 64
-"""Most increases of a budget by a part in 10^12, where one is usually enough; and most halvings
-until the guarantee is too large."""
+MAX_STEPS = 64
+"""Largest number of increases of a budget by a part in 10^12, where one is usually enough; and of
+halvings until the guarantee is too large."""
 
 BISECTIONS = 9
 """This many bring a budget and one half as large within 0.14 % of each other."""
@@ -190,12 +190,12 @@ class Plan:
             excess, *POWERS, xtol=1e-13, maxiter=1000, full_output=True, disp=False
         )
         eps: float = 2.0 ** float(power)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             if search.converged and _guarantee(self.users, eps, objective) <= target:
                 return _smallest_of_release(self.users, eps, target) if objective == "l1" else eps
             eps *= 1 + 1e-12
         raise NotFoundError(
-            f"The smallest eps for error={target!r} was not found within {MOST_STEPS} steps of "
+            f"The smallest eps for error={target!r} was not found within {MAX_STEPS} steps of "
             f"1e-12: the last was eps={eps!r}."
         )
 
@@ -226,7 +226,7 @@ class Plan:
         Returns
         -------
         tuple of Advice
-            Fields are texts and floats; `_asdict` converts one to a dictionary.
+            Fields are strings and floats; `_asdict` converts one to a dictionary.
 
         Raises
         ------
@@ -261,13 +261,13 @@ class Plan:
 
     def __repr__(self) -> str:
         """Return a table in plain text, and a second one of caps, if any were given."""
-        return "\n\n".join(text_table(*table) for table in self._shown())
+        return "\n\n".join(text_table(*table) for table in self._tables())
 
     def _repr_html_(self) -> str:
-        """Return the same for a notebook."""
-        return "".join(html_table(*table) for table in self._shown())
+        """Return these tables for a notebook."""
+        return "".join(html_table(*table) for table in self._tables())
 
-    def _shown(self) -> list[tuple[list[str], list[list[str]]]]:
+    def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "lower bound"]
         tables = [(head, [_in_digits(row) for row in self.rows])]
         if self.capped:
@@ -326,7 +326,7 @@ def plan(
     """Return the errors to expect of a private mean, for each budget and strategy.
 
     It uses public information only: the numbers of records of the users, and the range of a value.
-    Privacy is user-level, for replacing all values of one user. With a cap, it also covers
+    Privacy is user-level, under replacement of all values of one user. With a cap, it also covers
     `private_mean_protected_counts`, where the counts are protected: then do not pass those of the
     table itself, but a guess, or the public counts of a similar, older table.
 
@@ -381,7 +381,9 @@ def plan(
     if weight is not None and not caps:
         check.refuse_value("weight", "given together with `cap`", weight)
     rows = (row for budget in budgets for row in _forecasts(users, budget))
-    capped = (_capped(users, grid, budget, each, weight) for budget in budgets for each in caps)
+    capped = (
+        _capped_forecast(users, grid, budget, each, weight) for budget in budgets for each in caps
+    )
     return Plan(users, tuple(rows), tuple(capped))
 
 
@@ -469,14 +471,14 @@ def _smallest_of_release(users: Contributions, high: float, error: float) -> flo
     budgets that are 0.5 % smaller, and bisection may discard them, although the error of the
     release itself may increase slightly with the budget, because the l1 threshold moves, too.
     """
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         low = high / 2
         if _guarantee(users, low, "l1") > error:
             break
         high = low
     else:
         raise NotFoundError(
-            f"The smallest eps for error={error!r} was not found within {MOST_STEPS} halvings: "
+            f"The smallest eps for error={error!r} was not found within {MAX_STEPS} halvings: "
             f"the last was eps={high!r}."
         )
     for _ in range(BISECTIONS):
@@ -525,7 +527,7 @@ def _caps(cap: int | Iterable[int] | None) -> list[int]:
     )
 
 
-def _capped(
+def _capped_forecast(
     users: Contributions, grid: Grid, eps: Epsilon, cap: int, weight: float | None
 ) -> CappedForecast:
     """Return the guarantee of a release with protected counts, and how far its mean may be off."""
@@ -562,4 +564,4 @@ def _forecasts(users: Contributions, eps: Epsilon) -> Iterator[Forecast]:
         float(part.share) * float(symmetric_error(part.users, part.total_width, eps))
         for part in split.parts
     )
-    yield Forecast(budget, RELEASED, widest, bound, split.error, floor)
+    yield Forecast(budget, L1_RELEASE, widest, bound, split.error, floor)

@@ -49,13 +49,13 @@ def _steps_of(plan: Any) -> Iterator[Any]:
     """Walk through the operators of a plan, which are nested in its lists."""
     waiting = [plan]
     while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting += part
-        elif isinstance(part, dict):
-            if str(part.get("type")).startswith("LOGICAL_"):
-                yield part
-            waiting += part.values()
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            if str(node.get("type")).startswith("LOGICAL_"):
+                yield node
+            waiting += node.values()
 
 
 def refuse_objects(name: str, kind: object) -> NoReturn:

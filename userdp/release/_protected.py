@@ -33,13 +33,13 @@ from userdp.release._sources import Data, check_value, read_tally
 from userdp.release._wording import Missing, Outside, check_text
 
 AVERAGE_BITS = 24
-"""Bits of a clipped average: with these, sums over 2^38 records fit 64 bits. The number of records
-is protected, so no shift may depend on it; sums over more records are cut off."""
+"""Largest bit width of a clipped average: sums over 2^38 records then fit 64 bits. The steps may
+not depend on the number of records, which is protected; larger sums are clamped to +-2^62."""
 
 LARGEST_CAP = 2**31
 
-CELLS, FARTHEST = 32, 40
-"""Noise below zero is divided into this many cells per scale, up to this many scales."""
+CELLS_PER_SCALE, MAX_SCALES = 32, 40
+"""Negative noise of the weight is bounded in cells of 1/32 of its scale, down to 40 scales."""
 
 ESTIMATED_MEAN = "the mean in which no user counts for more than `cap` records"
 
@@ -53,9 +53,10 @@ COUNTS_PROTECTED = (
 class ProtectedCountsMean(Release):
     """A private mean whose counts are protected, and what is known of its error.
 
-    It estimates the mean of the users' averages, each weighted by its number of records, at most
-    `cap`. Its guarantee, `worst_case_error`, is for the smallest total weight of `weight_interval`;
-    `worst_case_error_at` computes it for others. All of it may be published.
+    It estimates the mean of the users' averages, each weighted by the user's number of records,
+    capped at `cap`. `worst_case_error` bounds the error if the true total weight is at least the
+    lower end of the 95 % `weight_interval`; `worst_case_error_at` gives the bound for any weight.
+    All of it may be published.
     """
 
     kind: ClassVar[str] = "private mean with protected counts"
@@ -73,16 +74,16 @@ class ProtectedCountsMean(Release):
     cap: int
     """The largest weight of a user."""
     noisy_sum: float
-    """The sum of weighted averages less the centre, with noise, in the unit of the values."""
+    """The noisy sum of weight times (average - centre), in the unit of the values."""
     noisy_weight: int
-    """The sum of weights, with noise."""
+    """The noisy sum of weights."""
     sum_scale: float
     weight_scale: float
-    """The scales of the Laplace noise of the two."""
+    """The scales of the Laplace noise in `noisy_sum` and `noisy_weight`."""
     step: float
     """The step of the noisy sum, which is a whole number of steps."""
     rounding: float
-    """The most that the use of whole numbers moves the mean."""
+    """The most by which rounding to whole steps can move the mean."""
 
     @property
     def worst_case_bias(self) -> float:
@@ -91,7 +92,7 @@ class ProtectedCountsMean(Release):
 
     @property
     def furthest(self) -> float:
-        """How far the centre is from the farther bound."""
+        """The distance from the centre to the farther bound."""
         return max(self.centre - self.lower, self.upper - self.centre)
 
     @discreet
@@ -119,53 +120,56 @@ class ProtectedCountsMean(Release):
         if n < 1:
             check.refuse_value("weight", "at least 1", weight)
         width = self.upper - self.lower
-        error = self._error_below_zero(n) + self._error_from_zero_on(n)
+        error = self._error_if_weight_too_low(n) + self._error_if_weight_not_too_low(n)
         return min(error + self.rounding, width)
 
-    def _error_below_zero(self, n: float) -> float:
-        """Return a bound on the error for negative noise of the weight, times its probability."""
+    def _error_if_weight_too_low(self, n: float) -> float:
+        """Return a bound on the part of the mean error from draws with negative weight noise."""
         width, scale = self.upper - self.lower, self.weight_scale
-        noise = scale * np.arange(1, CELLS * FARTHEST + 1) / CELLS
+        noise = scale * np.arange(1, CELLS_PER_SCALE * MAX_SCALES + 1) / CELLS_PER_SCALE
         noise = noise[noise <= n - 1]  # so that the noisy weight is at least 1
         numerator = noisy_error(
             self.worst_case_bias + self.furthest * noise / n, self.sum_scale / n
         )
         # In each cell the error is at most that at its farther end; beyond all cells, the width.
         errors = np.append(np.minimum(numerator / (1 - noise / n), width), width)
-        farther = np.exp(-(np.floor(np.append(0, noise)) + 1) / scale) / (1 + exp(-1 / scale))
-        return float(np.diff(errors, prepend=0.0) @ farther)
+        tail = np.exp(-(np.floor(np.append(0, noise)) + 1) / scale) / (1 + exp(-1 / scale))
+        return float(np.diff(errors, prepend=0.0) @ tail)
 
-    def _error_from_zero_on(self, n: float) -> float:
-        """Return a bound on the error for all other noise of the weight, times its probability.
+    def _error_if_weight_not_too_low(self, n: float) -> float:
+        """Return a bound on the part of the mean error from draws with nonnegative weight noise.
 
-        The noisy weight is too large, which makes the error no larger; so sums of geometric series
-        in q = exp(-1 / scale) are a bound.
+        The noisy weight is then at least n. Dividing by n instead gives a bound, whose mean over
+        the noise is a sum of geometric series in q = exp(-1 / scale).
         """
-        q, beyond_q = exp(-1 / self.weight_scale), -expm1(-1 / self.weight_scale)
-        decay = -expm1(-1 / self.weight_scale - self.furthest / self.sum_scale)
-        of_weight = self.furthest / n * q / beyond_q
-        of_sum = self.sum_scale / n * exp(-self.worst_case_bias * n / self.sum_scale)
-        error = self.worst_case_bias + of_weight + of_sum * beyond_q / decay
+        q, one_minus_q = exp(-1 / self.weight_scale), -expm1(-1 / self.weight_scale)
+        one_minus_ratio = -expm1(-1 / self.weight_scale - self.furthest / self.sum_scale)
+        error_from_weight = self.furthest / n * q / one_minus_q
+        error_from_sum = self.sum_scale / n * exp(-self.worst_case_bias * n / self.sum_scale)
+        error = self.worst_case_bias + error_from_weight
+        error += error_from_sum * one_minus_q / one_minus_ratio
         return min(error, self.upper - self.lower) / (1 + q)
 
     @discreet
     def weight_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the sum of weights, with the probability of `interval`."""
-        reach = self.weight_scale * log(1 / (1 - read_level(level))) + 1
-        fewest = max(self.noisy_weight - reach, 0.0)
-        most = max(self.noisy_weight + reach, 0.0)
-        return fewest, most
+        """Return an interval that contains the sum of weights with probability at least `level`."""
+        margin = self.weight_scale * log(1 / (1 - read_level(level))) + 1
+        lowest = max(self.noisy_weight - margin, 0.0)
+        highest = max(self.noisy_weight + margin, 0.0)
+        return lowest, highest
 
     @discreet
     def noise_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval for the weighted mean of the clipped averages: for the noise only.
+        """Return an interval for the weighted mean of the clipped averages.
 
-        It holds on every dataset with a user; `level` and the ends are as in `interval`.
+        It allows for the noise, not for the bias of clipping. The level is attained on every
+        dataset with at least one user; `level` is as in `interval`.
         """
-        chance = (1 + read_level(level)) / 2  # each of the totals may miss with half of 1 - level
-        weights = [max(weight, 1.0) for weight in self.weight_interval(chance)]
-        reach = self.sum_scale * log(1 / (1 - chance)) + self.step
-        sums = [self.noisy_sum - reach, self.noisy_sum + reach]
+        # Each of the two intervals misses with probability at most (1 - level) / 2.
+        each_level = (1 + read_level(level)) / 2
+        weights = [max(weight, 1.0) for weight in self.weight_interval(each_level)]
+        margin = self.sum_scale * log(1 / (1 - each_level)) + self.step
+        sums = [self.noisy_sum - margin, self.noisy_sum + margin]
         quotients = [total / weight for total in sums for weight in weights]
         ends = np.clip([min(quotients), max(quotients)], -self.reach, self.reach)
         low = self.centre + float(ends[0]) - self.rounding
@@ -174,11 +178,11 @@ class ProtectedCountsMean(Release):
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the weighted mean with at least this probability.
+        """Return an interval that contains the weighted mean with probability at least `level`.
 
-        This holds on every dataset with a user. The interval is wide enough for the largest bias by
-        clipping, but not for the effect of the cap: if no user has more records than the cap, it is
-        for the mean itself.
+        The level is attained on every dataset with at least one user. The interval is wide enough
+        for the largest bias by clipping, but not for the effect of the cap: if no user has more
+        records than the cap, it is for the mean itself.
 
         Parameters
         ----------
@@ -200,7 +204,7 @@ class ProtectedCountsMean(Release):
         return max(low - bias, self.lower), min(high + bias, self.upper)
 
     def public(self) -> dict[str, Any]:
-        """Return everything that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, strings and lists."""
         return super().public() | {
             "of": f"{self.of}: {ESTIMATED_MEAN}" if self.of else ESTIMATED_MEAN
         }
@@ -224,12 +228,13 @@ def private_mean_protected_counts(
 ) -> ProtectedCountsMean:
     """Release the mean of a column of records, with the users' numbers of records protected too.
 
-    The average of each user, less the centre, is clipped to +-reach and weighted by its number of
-    records, at most `cap`. The sum of these and the sum of weights are released, with independent
-    noise of scales 2 reach cap / eps and 2 cap / eps, and so is their quotient, projected to the
-    bounds. The release is user-level eps-DP for replacing all records of one user by any others, in
-    any number, and for adding or removing a user, with bounds, centre, reach and cap public. The
-    time taken, and whether the call raises, are not protected.
+    The average of each user, less the centre, is clipped to +-reach and weighted by the user's
+    number of records, capped at `cap`. The sum of these and the sum of weights are released, with
+    independent noise of scales 2 reach cap / eps and 2 cap / eps; the mean is the centre plus their
+    quotient, projected onto the interval between the bounds. The release is user-level eps-DP under
+    replacement of all records of one user by any others, in any number, and under addition or
+    removal of a user, with bounds, centre, reach and cap public. The time taken, and whether the
+    call raises, are not protected.
 
     Parameters
     ----------
@@ -254,7 +259,8 @@ def private_mean_protected_counts(
         What to do with rows without a value; "drop" also leaves out rows without a user. All
         options keep the privacy guarantee.
     of : str, optional
-        What the table holds, for the sentence and the JSON: "visits in week 12" (public).
+        What the table holds, such as "visits in week 12" (public); used by `public_sentence` and
+        `public_json`.
 
     Returns
     -------
@@ -293,7 +299,7 @@ def private_mean_protected_counts(
     with read_tally(user, value, data, rules) as tally:
         refuse_rows(tally.survey(), outside, missing)
         total, weight = tally.weighted_total(decided.window, max_weight)
-    noisy_sum = noisy_total(total, decided.sum_sensitivity, decided.law)
+    noisy_sum = noisy_total(total, decided.sum_sensitivity_add_remove, decided.law)
     noisy_weight = noisy_total(weight, max_weight, decided.law)
     return _result(decided, noisy_sum, noisy_weight, outside, missing, of)
 
@@ -314,8 +320,11 @@ class _Decision(NamedTuple):
         return self.grid.step * (1 << self.window.shift)
 
     @property
-    def sum_sensitivity(self) -> int:
-        """The largest absolute value of a weighted average, in steps; the noise is scaled to it."""
+    def sum_sensitivity_add_remove(self) -> int:
+        """The most by which adding or removing one user moves the sum, in steps.
+
+        The noise is scaled to it; for replacement see `_decide`.
+        """
         return self.window.highest * self.cap
 
 
@@ -325,8 +334,9 @@ def _decide(
     """Decide where averages are clipped, and in which steps.
 
     Each total gets half of the budget. If the weight of a user changes from n to n', both at most
-    `cap`, the weighted average y moves by at most `highest` (n + n'). So the log ratio of the two
-    totals is at most eps / (2 cap) times (n + n') + |n - n'| = 2 max(n, n'): at most eps.
+    `cap`, the sum moves by at most `highest` (n + n'), and the sum of weights by |n - n'|. So the
+    log ratio of the joint probabilities of the two noisy totals is at most
+    eps / (2 cap) * ((n + n') + |n - n'|) = eps / cap * max(n, n') <= eps.
     """
     law = LaplaceNoise(budget / 2)
     per_record = LaplaceNoise(budget / 2 / cap)
@@ -334,17 +344,19 @@ def _decide(
         rule = f"at least 2^-39 times cap={cap}, for noise that fits 64 bits"
         check.refuse_value("eps", rule, float(budget))
     origin = origin_of(grid, centre)
-    furthest = max(origin, grid.top - origin)
-    shift = max(grid.bits - AVERAGE_BITS, shift_for(0, furthest, per_record))
+    largest_distance = max(origin, grid.top - origin)
+    shift = max(grid.bits - AVERAGE_BITS, shift_for(0, largest_distance, per_record))
     step = grid.step * (1 << shift)
-    steps = -(-furthest >> shift)
+    radius_in_steps = -(-largest_distance >> shift)
     if reach is not None:
-        steps = max(nearest(min(check.positive("reach", reach) / step, steps)), 1)
-    return _Decision(grid, law, cap, Window(origin, shift, -steps, steps))
+        radius = check.positive("reach", reach) / step
+        radius_in_steps = max(nearest(min(radius, radius_in_steps)), 1)
+    window = Window(origin, shift, -radius_in_steps, radius_in_steps)
+    return _Decision(grid, law, cap, window)
 
 
 def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
-    """Return the guarantee of a release that clips no average, at a total weight, before the draw.
+    """Return a bound on the error, at a total weight, of a release that clips no average.
 
     It depends on public numbers and on the weight, and not on the noise.
     """
@@ -355,8 +367,8 @@ def error_at_weight(grid: Grid, eps: Epsilon, cap: int, weight: float) -> float:
 
 def _result(
     decided: _Decision,
-    total: Noisy,
-    weight: Noisy,
+    noisy_sum: Noisy,
+    noisy_weight: Noisy,
     outside: Outside,
     missing: Missing,
     of: str = "",
@@ -364,12 +376,12 @@ def _result(
     """Return what is known from two noisy totals: post-processing, with public numbers only."""
     grid = decided.grid
     centre = grid.lower + decided.window.origin * grid.step
-    mean = centre + total.total * decided.step / max(weight.total, 1)
+    mean = centre + noisy_sum.value * decided.step / max(noisy_weight.value, 1)
     reach = decided.window.highest * decided.step
-    noise = decided.cap * float(decided.law.scale)
+    weight_scale = decided.cap * float(decided.law.scale)
     result = ProtectedCountsMean(
         mean=min(max(mean, grid.lower), grid.upper),
-        eps=2 * max(total.spent, weight.spent),
+        eps=2 * max(noisy_sum.spent, noisy_weight.spent),
         rho=None,
         sigma=None,
         privacy_unit=COUNTS_PROTECTED,
@@ -382,13 +394,13 @@ def _result(
         centre=centre,
         reach=reach,
         cap=decided.cap,
-        noisy_sum=total.total * decided.step,
-        noisy_weight=weight.total,
-        sum_scale=reach * noise,
-        weight_scale=noise,
+        noisy_sum=noisy_sum.value * decided.step,
+        noisy_weight=noisy_weight.value,
+        sum_scale=reach * weight_scale,
+        weight_scale=weight_scale,
         step=decided.step,
         # Rounding of each value's level, of each user's sum, and of its weighted average.
         rounding=LEVEL_ERROR * grid.step + (1 + 2**-10) * decided.step + grid.float_error,
     )
-    fewest, _ = result.weight_interval()
-    return replace(result, worst_case_error=result.worst_case_error_at(max(fewest, 1.0)))
+    lowest, _ = result.weight_interval()
+    return replace(result, worst_case_error=result.worst_case_error_at(max(lowest, 1.0)))

@@ -1,4 +1,4 @@
-"""A relation of DuckDB, whose columns are fetched through Arrow."""
+"""A DuckDB relation, whose columns are fetched through Arrow."""
 
 import json
 from typing import Any
@@ -14,18 +14,18 @@ from userdp.release._frames import Frame
 from userdp.release._plans import plan_query, plan_reads_objects, refuse_objects, refuse_scan
 from userdp.release._quiet import quietly
 
-KEPT = (
+LOSSLESS_TYPES = (
     *("tinyint", "smallint", "integer", "bigint", "hugeint"),
     *("utinyint", "usmallint", "uinteger", "ubigint"),
     *("float", "double", "decimal", "varchar", "enum", "blob", "uuid"),
     *("date", "timestamp", "timestamp with time zone"),
     *("timestamp_s", "timestamp_ms", "timestamp_ns"),
 )
-"""Types of DuckDB whose entries reach Arrow unchanged: others may lose a time zone or a digit."""
+"""DuckDB types whose entries reach Arrow unchanged: others may lose a time zone or a digit."""
 
 
 class Relation(Frame):
-    """A query of DuckDB, whose connection is not thread-safe."""
+    """A DuckDB query, whose connection is not thread-safe."""
 
     ignore_case = True
 
@@ -33,20 +33,20 @@ class Relation(Frame):
         with ONE_AT_A_TIME:
             super().check()
             for argument, name in self.wanted:
-                kind = self._type_of(name)
-                if kind.id not in KEPT:
-                    refuse_kind(argument, f"{as_argument(argument, name)} of DuckDB's type {kind}")
-            kind = self._type_of(self.user)
-            if kind.id == "blob":
-                refuse_objects(self.user, kind)
+                dtype = self._type_of(name)
+                if dtype.id not in LOSSLESS_TYPES:
+                    refuse_kind(argument, f"{as_argument(argument, name)} of DuckDB's type {dtype}")
+            dtype = self._type_of(self.user)
+            if dtype.id == "blob":
+                refuse_objects(self.user, dtype)
 
     def fetch(self) -> Any:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in self.wanted_names)
         with ONE_AT_A_TIME:
-            narrow = quietly(lambda: self.data.project(quoted))
-            if quietly(lambda: plan_reads_objects(_plan_of(narrow))):
+            requested = quietly(lambda: self.data.project(quoted))
+            if quietly(lambda: plan_reads_objects(_plan_of(requested))):
                 refuse_scan()
-            table = quietly(narrow.to_arrow_table)
+            table = quietly(requested.to_arrow_table)
             if self._type_of(self.user).id == "float":
                 refuse_ids_beyond_float16(table[self.user])
         return table

@@ -61,7 +61,7 @@ class Release:
         The budget spent, by OpenDP's accounting (its last digits may be below the requested one);
         None if none can be stated, and for Gaussian noise.
     rho : float or None
-        The same for Gaussian noise, in zCDP; for its (eps, delta) see `delta`.
+        The budget spent by Gaussian noise, in zCDP; for (eps, delta)-DP see `delta`.
     sigma : float or None
         Standard deviation of Gaussian noise for sensitivity 1, as requested.
     privacy_unit : str
@@ -115,21 +115,22 @@ class Release:
 
     @discreet
     def interval(self, level: float = 0.95) -> Any:
-        """Return an interval that holds the mean of the records with at least this probability.
+        """Return an interval that contains the records' mean with probability at least `level`.
 
-        This holds on every dataset with these counts: it is wide enough for the largest bias.
+        The level is attained on every dataset with these counts: the interval is wide enough for
+        the largest bias.
         """
         raise NotImplementedError
 
     def public(self) -> dict[str, Any]:
-        """Return everything that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, strings and lists."""
         everything = {"kind": self.kind} | asdict(self) | {"interval_95": self.interval()}
         if not self.of:
             del everything["of"]
         return plain(everything)
 
     def public_json(self) -> str:
-        """Return the same as JSON, with the schema of `json_schema`."""
+        """Return everything that may be published, as JSON with the schema of `json_schema`."""
         return json.dumps(self.public(), allow_nan=False)
 
     @discreet
@@ -214,20 +215,20 @@ class PrivateMean(Release):
 
     If the release is projected, an upper bound, and at most the distance between the bounds."""
     rounding: float
-    """The most that the use of whole numbers adds to an error."""
+    """The most that rounding to whole steps can add to an error."""
     parts: tuple[Part, ...] = ()
     """Two, if the mean of users with many records was released separately: each part has the whole
-    budget and is projected to the bounds by itself, and the means, weighted by the shares of
-    records, are added up. Otherwise none."""
+    budget and is projected by itself, and the means, weighted by the shares of records, are added
+    up. Otherwise none."""
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the mean of the records with at least this probability.
+        """Return an interval that contains the records' mean with probability at least `level`.
 
-        This holds on every dataset with these counts: it is wide enough for the largest bias. If
-        the release is projected, so is the interval, because the mean is between the bounds. An
-        unprojected release with Laplace noise that is outside the `clipped_range` has the interval
-        of its nearer end.
+        The level is attained on every dataset with these counts: the interval is wide enough for
+        the largest bias. If the release is projected, so is the interval, because the mean is
+        between the bounds. An unprojected release with Laplace noise that is outside the
+        `clipped_range` has the interval of its nearer end.
 
         Parameters
         ----------
@@ -255,7 +256,7 @@ class PrivateMean(Release):
         return self._interval(level, biased=False)
 
     def public(self) -> dict[str, Any]:
-        """Return everything that may be published, as plain numbers, texts and lists."""
+        """Return everything that may be published, as plain numbers, strings and lists."""
         everything = super().public() | {"clips": [clip._asdict() for clip in self.clips]}
         del everything["parts"]
         if self.parts:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from userdp import _checks as check
 from userdp.model import Contributions
-from userdp.release._grid import MOST_RECORDS, Grid
+from userdp.release._grid import MAX_RECORDS, Grid
 from userdp.release._wording import Missing, Outside
 
 
@@ -92,7 +92,7 @@ def users_of(survey: Survey, grid: Grid) -> Contributions:
     per user, because the histogram is enough.
     """
     refuse_no_users(survey)
-    if survey.sizes[-1] > MOST_RECORDS:
+    if survey.sizes[-1] > MAX_RECORDS:
         raise ValueError("`user` must have at most 2^42 records per user: one has more.")
     sizes = np.array(survey.sizes, np.int64)
     n_users = np.array(survey.users, np.int64)

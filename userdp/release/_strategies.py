@@ -11,27 +11,27 @@ from userdp.model import Contributions
 from userdp.release._budgets import share_of
 from userdp.release._grid import Grid
 from userdp.release._grouped import (
-    COUNTS_ONLY,
-    Ends,
+    PLACEHOLDER_GRID,
     GroupRules,
     GroupTally,
     LinkedGroups,
+    SideLengths,
     components,
 )
-from userdp.release._joint import Joint, decide_joint, known_of_mean
-from userdp.release._mean import Choices, Known, Parts, decide, known_of
+from userdp.release._joint import JointDecision, decide_joint, guarantee_of_mean
+from userdp.release._mean import Choices, ErrorGuarantee, Parts, decide, guarantee_of
 from userdp.release._rows import Survey, users_of
 
 Strategy = Literal["best", "joint", "divided"]
 
-Place = tuple[int, int]
-"""A mean: the position of its column, and that of its group."""
+Cell = tuple[int, int]
+"""A mean: the index of its column, and that of its group."""
 
-KnownByMean = dict[Place, dict[str, Known]]
-"""What is known about each mean before there is noise, by strategy."""
+GuaranteesByMean = dict[Cell, dict[str, ErrorGuarantee]]
+"""The guarantee for each mean, by strategy."""
 
 
-class Table(NamedTuple):
+class MeansRequest(NamedTuple):
     """The requested means: all of it is public."""
 
     columns: tuple[str, ...]
@@ -42,14 +42,14 @@ class Table(NamedTuple):
     """The level of each column's centre; None for the middle, around which widths are searched."""
 
     @property
-    def ends(self) -> tuple[Ends, ...]:
-        """How far the values of each column may be from its centre, in halves of its range."""
+    def side_lengths(self) -> tuple[SideLengths, ...]:
+        """The distances from each column's centre to its bounds, in halves of its range."""
         halves = [grid.top // 2 for grid in self.grids]
-        ends = []
+        lengths = []
         for half, origin in zip(halves, self.origins, strict=True):
             below = 1.0 if origin is None else origin / half
-            ends.append((below, 2 - below))
-        return tuple(ends)
+            lengths.append((below, 2 - below))
+        return tuple(lengths)
 
     @property
     def centres(self) -> dict[str, float]:
@@ -65,30 +65,30 @@ class Table(NamedTuple):
 class Component(NamedTuple):
     """Decisions for groups that share users."""
 
-    shares: int
-    """By how many the budget is divided, if it is: the most means in which one user takes part.
+    n_shares: int
+    """The number of shares of a divided budget: the largest number of means that one user is in.
 
     0 for a group without records, for which nothing is drawn."""
     users: dict[int, Contributions]
     """The public counts of each group that has records. (The bound of the values is not used.)"""
-    joint: Joint | None
+    joint: JointDecision | None
     """If the means are released together; otherwise None, and each is released separately."""
-    alone: dict[Place, Parts]
+    parts: dict[Cell, Parts]
     """The parts of each mean if it is released separately, as `private_mean` does."""
-    known: KnownByMean
+    guarantees: GuaranteesByMean
 
 
 def decide_means(
     dp: Any,
     tally: GroupTally,
     groups: tuple[Survey, ...],
-    table: Table,
+    request: MeansRequest,
     law: LaplaceNoise,
     strategy: Strategy,
 ) -> list[Component]:
     """Decide for each component of groups whether its means are released together, and how."""
     return [
-        _decide(dp, tally, groups, linked, table, law, strategy)
+        _decide(dp, tally, groups, linked, request, law, strategy)
         for linked in components(len(groups), tally.links())
     ]
 
@@ -98,37 +98,40 @@ def _decide(
     tally: GroupTally,
     groups: tuple[Survey, ...],
     linked: LinkedGroups,
-    table: Table,
+    request: MeansRequest,
     law: LaplaceNoise,
     strategy: Strategy,
 ) -> Component:
-    n_columns = len(table.grids)
-    places = [(i, j) for i in range(n_columns) for j in linked.places]
-    shares = linked.most_per_user * n_columns
-    if not shares:
-        return Component(0, {}, None, {}, {place: {} for place in places})
-    users = {j: users_of(groups[j], COUNTS_ONLY) for j in linked.places}
+    n_columns = len(request.grids)
+    cells = [(i, j) for i in range(n_columns) for j in linked.group_indices]
+    n_shares = linked.max_groups_per_user * n_columns
+    if not n_shares:
+        return Component(0, {}, None, {}, {cell: {} for cell in cells})
+    users = {j: users_of(groups[j], PLACEHOLDER_GRID) for j in linked.group_indices}
     law_each = (
-        law if shares == 1 else LaplaceNoise(Fraction(share_of(dp, law.privacy_cost, shares)))
+        law if n_shares == 1 else LaplaceNoise(Fraction(share_of(dp, law.privacy_cost, n_shares)))
     )
-    alone = {(i, j): _decide_alone(groups[j], table, i, law_each) for i, j in places}
-    known = {place: {"divided": known_of(parts)} for place, parts in alone.items()}
-    if shares == 1:
-        return Component(1, users, None, alone, known)
-    joint = decide_joint(tally, users, table.ends, law)
-    for i, j in places:
-        known[i, j]["joint"] = known_of_mean(joint, table.grids[i], table.ends[i], j)
+    parts_of = {(i, j): _decide_separately(groups[j], request, i, law_each) for i, j in cells}
+    guarantees = {cell: {"divided": guarantee_of(parts)} for cell, parts in parts_of.items()}
+    if n_shares == 1:
+        return Component(1, users, None, parts_of, guarantees)
+    joint = decide_joint(tally, users, request.side_lengths, law)
+    for i, j in cells:
+        sides = request.side_lengths[i]
+        guarantees[i, j]["joint"] = guarantee_of_mean(joint, request.grids[i], sides, j)
     use_joint = strategy == "joint"
     if strategy == "best":
-        use_joint = _relative_error(known, table, "joint") <= _relative_error(
-            known, table, "divided"
+        use_joint = _relative_error(guarantees, request, "joint") <= _relative_error(
+            guarantees, request, "divided"
         )
-    return Component(shares, users, joint if use_joint else None, alone, known)
+    return Component(n_shares, users, joint if use_joint else None, parts_of, guarantees)
 
 
-def _decide_alone(counts: Survey, table: Table, column: int, law: LaplaceNoise) -> Parts:
+def _decide_separately(
+    counts: Survey, request: MeansRequest, column: int, law: LaplaceNoise
+) -> Parts:
     """Decide as `private_mean` does, with a given centre or without one, for users in one part."""
-    grid, origin = table.grids[column], table.origins[column]
+    grid, origin = request.grids[column], request.origins[column]
     users = users_of(counts, grid)
     width = None
     if origin is None:
@@ -136,6 +139,9 @@ def _decide_alone(counts: Survey, table: Table, column: int, law: LaplaceNoise) 
     return decide(users, Choices(grid, law, origin, "l1", width, project=True))
 
 
-def _relative_error(known: KnownByMean, table: Table, strategy: str) -> float:
+def _relative_error(guarantees: GuaranteesByMean, request: MeansRequest, strategy: str) -> float:
     """Return the sum of the guaranteed errors, each relative to its range."""
-    return sum(of[strategy].error / table.grids[i].width for (i, _), of in known.items())
+    return sum(
+        by_strategy[strategy].error / request.grids[i].width
+        for (i, _), by_strategy in guarantees.items()
+    )

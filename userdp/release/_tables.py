@@ -9,7 +9,7 @@ from userdp.release._backends import (
     ONE_AT_A_TIME,
     Backend,
     backend_of,
-    refuse_replaced_functions,
+    refuse_overridden_functions,
 )
 from userdp.release._columns import as_argument, refuse_kind
 from userdp.release._engines import TallyInEngine, TemporaryTable, tally_of
@@ -37,9 +37,9 @@ class IbisTable(Source):
         self.table = self.data
         self.backend = backend_of(self.table)
         self.check_users()
-        kind = self.table[self.user].type()
-        if kind.is_binary():
-            refuse_objects(self.user, kind)
+        dtype = self.table[self.user].type()
+        if dtype.is_binary():
+            refuse_objects(self.user, dtype)
         self.records()  # raises if values are not numbers
 
     def read(self, rules: Rules | GroupRules) -> TallyInEngine | GroupsInEngine:
@@ -47,7 +47,7 @@ class IbisTable(Source):
         if records.user.type().is_string():
             records = records.mutate(user=self.backend.as_bytes(records.user))
         with ONE_AT_A_TIME:
-            refuse_replaced_functions(self.backend)
+            refuse_overridden_functions(self.backend)
             if quietly(lambda: self.backend.reads_objects(records)):
                 refuse_scan()
         return self.tally(records, rules)
@@ -71,12 +71,12 @@ class IbisTable(Source):
 
     def check_users(self) -> None:
         """Raise if users are of another type: a time of day may have a zone that Ibis hides."""
-        kind = self.table[self.user].type()
-        is_number = kind.is_integer() or kind.is_floating() or kind.is_decimal()
-        is_time = kind.is_date() or kind.is_timestamp()
-        is_name = kind.is_string() or kind.is_binary() or kind.is_uuid()
+        dtype = self.table[self.user].type()
+        is_number = dtype.is_integer() or dtype.is_floating() or dtype.is_decimal()
+        is_time = dtype.is_date() or dtype.is_timestamp()
+        is_name = dtype.is_string() or dtype.is_binary() or dtype.is_uuid()
         if not (is_number or is_time or is_name):
-            refuse_kind("user", f"{as_argument('user', self.user)} of type {kind}")
+            refuse_kind("user", f"{as_argument('user', self.user)} of type {dtype}")
 
     def records(self) -> Any:
         """Return a table of users and values, which are zeros if no values are needed."""
@@ -94,17 +94,17 @@ class IbisTable(Source):
     def groups(self, group: str) -> Any:
         """Return a column of groups, text as bytes."""
         column = self.table[group]
-        kind = column.type()
-        if not (kind.is_string() or kind.is_integer()):
-            refuse_kind("group", f"{as_argument('group', group)} of type {kind}")
-        return column if kind.is_integer() else self.backend.as_bytes(column)
+        dtype = column.type()
+        if not (dtype.is_string() or dtype.is_integer()):
+            refuse_kind("group", f"{as_argument('group', group)} of type {dtype}")
+        return column if dtype.is_integer() else self.backend.as_bytes(column)
 
     def numbers(self, value: str) -> Any:
         """Return a column whose entries an engine casts to the nearest floats."""
         column = self.table[value]
-        kind = column.type()
-        if kind.is_decimal():
+        dtype = column.type()
+        if dtype.is_decimal():
             return column.cast("string")
-        if not kind.is_numeric() or kind.is_boolean():
-            refuse_kind("value", f"{as_argument('value', value)} of type {kind}")
+        if not dtype.is_numeric() or dtype.is_boolean():
+            refuse_kind("value", f"{as_argument('value', value)} of type {dtype}")
         return column

@@ -25,23 +25,23 @@ ROWS_THAT_FIT = 2**22
 """This many levels of 40 bits have a sum of at most 2^62."""
 
 
-class Among(NamedTuple):
-    """Users selected by their number of rows that count, which is public.
+class CountRange(NamedTuple):
+    """A range of numbers of rows that count, which selects users; these numbers are public.
 
     The others are left out before sums become steps, in which theirs need not fit 64 bits.
     """
 
     fewest: int
-    """Each has at least this many rows."""
+    """Each user has at least this many rows."""
     below: int
-    """Each has fewer than this many rows."""
+    """Each user has fewer than this many rows."""
 
-    def has(self, sizes: Any) -> Any:
-        """Whether users are among these, for an array or a column of an engine."""
+    def contains(self, sizes: Any) -> Any:
+        """Whether numbers of rows are in the range, for an array or a column of an engine."""
         return (sizes >= self.fewest) & (sizes < self.below)
 
 
-class Weighted(NamedTuple):
+class WeightedTotals(NamedTuple):
     """Two totals over users, each of whom counts for at most `cap` rows."""
 
     total: int
@@ -73,14 +73,14 @@ class Tally(ClosedOnExit):
         """Return the number of users with each number of rows, and the numbers of invalid rows."""
 
     @abstractmethod
-    def clipped_total(self, window: Window, among: Among | None = None) -> int:
+    def clipped_total(self, window: Window, among: CountRange | None = None) -> int:
         """Add up the clipped sums of all users, or of some, in steps from the origin."""
 
     @abstractmethod
-    def weighted_total(self, window: Window, cap: int) -> Weighted:
+    def weighted_total(self, window: Window, cap: int) -> WeightedTotals:
         """Add up all users' weighted clipped averages, in steps from the origin, and their weights.
 
-        The weight of a user is its number of rows, at most `cap`.
+        The weight of a user is the user's number of rows, capped at `cap`.
         """
 
 
@@ -103,11 +103,11 @@ class TallyOfSums:
         self.grid = grid
         self.sums = np.clip(sums, counts * grid.lower, counts * grid.upper)
 
-    def clipped_total(self, window: Window, among: Among | None = None) -> int:
+    def clipped_total(self, window: Window, among: CountRange | None = None) -> int:
         """Add up the clipped sums of all users, or of some, in steps from the origin."""
         centre = self.grid.lower + window.origin * self.grid.step
         step = self.grid.step * (1 << window.shift)
-        chosen = slice(None) if among is None else among.has(self.counts)
+        chosen = slice(None) if among is None else among.contains(self.counts)
         sums = self.sums[chosen] - self.counts[chosen] * centre
         steps = np.floor(sums / step + 0.5).astype(np.int64)
         # Clip whole numbers: the ends of the window may be between two floats.
@@ -153,16 +153,16 @@ class TallyInMemory(Tally):
             outside=self.outside,
         )
 
-    def clipped_total(self, window: Window, among: Among | None = None) -> int:
-        chosen = slice(None) if among is None else among.has(self.sizes)
+    def clipped_total(self, window: Window, among: CountRange | None = None) -> int:
+        chosen = slice(None) if among is None else among.contains(self.sizes)
         return int(np.clip(self._steps(window, chosen), window.lowest, window.highest).sum())
 
-    def weighted_total(self, window: Window, cap: int) -> Weighted:
+    def weighted_total(self, window: Window, cap: int) -> WeightedTotals:
         weights = np.minimum(self.sizes, cap)
         shares = weights / np.maximum(self.sizes, 1)
         weighted = np.floor(self._steps(window) * shares + 0.5).astype(np.int64)
         clipped = np.clip(weighted, window.lowest * weights, window.highest * weights)
-        return Weighted(int(clipped.sum()), int(weights.sum()))
+        return WeightedTotals(int(clipped.sum()), int(weights.sum()))
 
     def _steps(self, window: Window, chosen: Any = slice(None)) -> Integers:
         """Return each user's sum of levels, less the origin, in steps; for all or the chosen."""
@@ -174,9 +174,9 @@ class TallyInMemory(Tally):
         """Add records, few enough that 64-bit integers hold the sums of their levels."""
         sums = np.zeros(self.high.size, np.int64)
         for first in range(begin, end, ROWS_AT_A_TIME):
-            part = slice(first, min(first + ROWS_AT_A_TIME, end))
-            some_codes = ids.of_rows(part)
-            some_values = values[part]
+            rows = slice(first, min(first + ROWS_AT_A_TIME, end))
+            some_codes = ids.of_rows(rows)
+            some_values = values[rows]
             if not self._are_clean(some_codes, some_values):
                 some_codes, some_values = self._count_invalid(some_codes, some_values)
             # Count and add up at once, while the codes are in the processor's cache.
@@ -195,10 +195,10 @@ class TallyInMemory(Tally):
         self, codes: npt.NDArray[np.intp], values: Floats
     ) -> tuple[npt.NDArray[np.intp], Floats]:
         """Count invalid records; return the records that have a level."""
-        known = codes >= 0
-        self.without_user += int(np.count_nonzero(~known))
-        codes = codes[known]
-        values = values[known]
+        has_user = codes >= 0
+        self.without_user += int(np.count_nonzero(~has_user))
+        codes = codes[has_user]
+        values = values[has_user]
 
         absent = np.isnan(values)
         self.without_value += int(np.count_nonzero(absent))
@@ -233,6 +233,6 @@ def distinct(numbers: Integers) -> tuple[Integers, Integers]:
     """Return distinct whole numbers from 0 in ascending order, and how often each occurs."""
     if numbers.max(initial=0) >= 4 * numbers.size:  # too large for an array of all up to this one
         return np.unique(numbers, return_counts=True)
-    times = np.bincount(numbers)
-    present = np.flatnonzero(times)
-    return present, times[present]
+    counts = np.bincount(numbers)
+    present = np.flatnonzero(counts)
+    return present, counts[present]

@@ -53,13 +53,14 @@ class ReleaseInBall(Release):
     worst_case_bias: float
     """How far clipping can move the mean, as a length."""
     rounding: float
-    """The most that the use of whole numbers adds to an error."""
+    """The most that rounding to whole steps can add to an error."""
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Return a box that holds the mean of the samples with at least this probability.
+        """Return a box that contains the mean of the samples with probability at least `level`.
 
-        This holds on every dataset with these counts: it is wide enough for the largest bias.
+        The level is attained on every dataset with these counts: the box is wide enough for the
+        largest bias.
 
         Parameters
         ----------
@@ -78,8 +79,8 @@ class ReleaseInBall(Release):
         """
         # The square of the length of standard noise is twice a gamma variable.
         length = sqrt(2 * gammainccinv(self.mean.size / 2, 1 - read_level(level)))
-        reach = self.worst_case_bias + self.noise_scale * length + self.rounding
-        return self.mean - reach, self.mean + reach
+        margin = self.worst_case_bias + self.noise_scale * length + self.rounding
+        return self.mean - margin, self.mean + margin
 
 
 @discreet
@@ -90,9 +91,9 @@ def release_mean_in_ball(
 
     The mechanism of `userdp.beyond.mean_in_ball` with Gaussian noise: each user's sum is clipped to
     the length T/2 and rounded towards zero to a grid; OpenDP adds discrete Gaussian noise to each
-    coordinate of the total. The release has the privacy guarantees of the law, user-level, for
-    replacing one user's samples, with counts, diameter and law public. There is no seed. Side
-    channels, such as the time taken and whether the call raises, are not protected, and every
+    coordinate of the total. The release has the privacy guarantees of the law, user-level, under
+    replacement of all samples of one user, with counts, diameter and law public. There is no seed.
+    Side channels, such as the time taken and whether the call raises, are not protected, and every
     release spends its own budget.
 
     Parameters
@@ -136,13 +137,13 @@ def release_mean_in_ball(
     rule = "be one vector of real numbers per user, shape (L, d), of length at most R m_l"
     vectors = unquoted("sums", sums, rule, lambda: _read_dataset(sums, users))
     n_users, d = vectors.shape
-    reach = _steps_in_radius(n_users, d, law)
+    radius_in_steps = _steps_in_radius(n_users, d, law)
     radius = float(ball_threshold(users, law, d)) / 2
-    step = radius / reach
-    sensitivity = 2 * reach if radius else 0
+    step = radius / radius_in_steps
+    sensitivity = 2 * radius_in_steps if radius else 0
     total = np.zeros(d, np.int64)
     if radius:
-        total = whole_vectors(vectors / step, reach).sum(axis=0)
+        total = whole_vectors(vectors / step, radius_in_steps).sum(axis=0)
     noisy = noisy_vector(total, sensitivity, law)
     unit = step / users.total
     # Each user's sum is shortened by a step and rounded by less than one in each coordinate; the
@@ -150,7 +151,7 @@ def release_mean_in_ball(
     rounding = (n_users * (1 + sqrt(d)) + (law.rounding + 1) * sqrt(d)) * unit
     clipped = np.minimum(users.largest_sums.astype(np.float64) / 2, radius)
     return ReleaseInBall(
-        mean=np.multiply(noisy.total, unit),
+        mean=np.multiply(noisy.values, unit),
         eps=None,
         rho=noisy.spent,
         sigma=law.sigma,
@@ -166,15 +167,16 @@ def release_mean_in_ball(
     )
 
 
-def whole_vectors(vectors: Floats, reach: int) -> npt.NDArray[np.int64]:
-    """Clip vectors, shape (L, d), to the length `reach` and round them to whole numbers.
+def whole_vectors(vectors: Floats, max_length: int) -> npt.NDArray[np.int64]:
+    """Clip vectors, shape (L, d), to a length and round them to whole numbers.
 
-    In whole numbers, and so exactly, none is longer. Vectors are clipped to a length of one less;
-    in floats they may exceed this by a factor below 1 + (d + 8) 2^-53, so by less than one if
-    reach (d + 8) <= 2^52, and rounding towards zero makes no coordinate larger.
+    In whole numbers, and so exactly, none is longer than `max_length`. Vectors are clipped
+    to a length of one less; in floats they may exceed this by a factor below 1 + (d + 8) 2^-53, so
+    by less than one if max_length (d + 8) <= 2^52, and rounding towards zero makes no coordinate
+    larger.
     """
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    shorter = vectors / np.maximum(length / (reach - 1), 1.0)
+    shorter = vectors / np.maximum(length / (max_length - 1), 1.0)
     whole: npt.NDArray[np.int64] = np.trunc(shorter).astype(np.int64)
     return whole
 

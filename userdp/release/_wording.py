@@ -42,8 +42,8 @@ IN_WORDS = {
 }
 """How replaced and dropped values enter a mean, in words for lay readers."""
 
-MOST_IN_WORDS = 10
-"""Up to this budget, the factor e^eps is written as a number."""
+MAX_EPS_IN_WORDS = 10
+"""The largest eps for which the factor e^eps is written as a number."""
 
 Rows = Sequence[Sequence[str]]
 
@@ -86,7 +86,7 @@ def summary(result: Any) -> list[list[str]]:
 
 
 def plain(everything: dict[str, Any]) -> dict[str, Any]:
-    """Return only numbers, texts and lists, as in JSON."""
+    """Return only numbers, strings and lists, as in JSON."""
     read: dict[str, Any] = json.loads(json.dumps(everything, default=np.ndarray.tolist))
     return read
 
@@ -117,7 +117,7 @@ def privacy(result: Any, words: Words, protected: str) -> str:
             f"Noise protects {protected} of {owners} (user-level differential privacy, "
             f"rho = {upwards(spent)} in zCDP)."
         )
-    times = factor_of(spent) if spent <= MOST_IN_WORDS else f"e^{upwards(spent)}"
+    times = factor_of(spent) if spent <= MAX_EPS_IN_WORDS else f"e^{upwards(spent)}"
     return (
         f"Noise protects {owners}: had {protected}{of_one_owner} been entirely different, no "
         f"outcome would have been more than {times} times as likely (user-level differential "
@@ -135,7 +135,7 @@ def _mean_of(result: Any, words: Words) -> str:
         what = f"one value of {each}{_spelt(result.n_users, users)}"
     rules = replacement_rules(result.outside, result.missing)
     exact = "the exact mean computed in this way" if rules else "the exact mean"
-    what += table_of(result)
+    what += table_description(result)
     return (
         f"The mean of {what} is {mean}{unit}{rules}. On average over the noise, it is off by "
         f"at most {error}{unit}, {_whatever(result.n_records, records)}; with a probability of "
@@ -151,9 +151,9 @@ def _protected_mean_of(result: Any, words: Words) -> str:
         weights = f"all {users} have equal weight, each with the average of their own {records},"
     rules = replacement_rules(result.outside, result.missing)
     return (
-        f"The mean{table_of(result)} in which {weights} is {mean}{unit}{rules}. With a probability "
-        f"of 95 %, the exact value of that mean is between {low} and {high}{unit}, whatever the "
-        f"{records} are."
+        f"The mean{table_description(result)} in which {weights} is {mean}{unit}{rules}. With a "
+        f"probability of 95 %, the exact value of that mean is between {low} and {high}{unit}, "
+        f"whatever the {records} are."
     )
 
 
@@ -166,8 +166,8 @@ def _mean_in_ball_of(result: Any, words: Words) -> str:
     )
 
 
-def table_of(result: Any) -> str:
-    """Return, for a sentence, what the table holds, if that is stated."""
+def table_description(result: Any) -> str:
+    """Return what the table holds, in brackets for a sentence, or an empty text."""
     return f" ({result.of})" if result.of else ""
 
 
@@ -283,13 +283,13 @@ def _unbiased(result: Any) -> str:
 
 def _protected_summary(result: Any) -> dict[str, str]:
     low, high = result.interval()
-    fewest, most = result.weight_interval()
+    lowest, highest = result.weight_interval()
     return {
         "private mean": f"{result.mean:.6g}",
         "95 % interval": f"{downwards(low)} to {upwards(high)} (without the effect of the cap)",
         "budget": stated_budget(result),
-        "weight": f"{result.noisy_weight} (95 % interval: {downwards(fewest)} to "
-        f"{upwards(most)}), at most {result.cap} per user",
+        "weight": f"{result.noisy_weight} (95 % interval: {downwards(lowest)} to "
+        f"{upwards(highest)}), at most {result.cap} per user",
         "error on the worst dataset": f"at most {upwards(result.worst_case_error, 4)} "
         "on average over the noise (without the effect of the cap), if the weight is at least "
         "the lower end of its interval"

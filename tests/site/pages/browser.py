@@ -40,7 +40,7 @@ UNFOLD = """{
 }"""
 
 
-def look(page, width, theme):
+def set_appearance(page, width, theme):
     """Set the width of the window and the theme."""
     page.set_viewport_size({"width": width, "height": 900})
     chosen = f"{{mode: '{theme}', theme: '{theme}'}}"
@@ -54,7 +54,7 @@ class _Silent(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path):
+def serve(folder: Path):
     """Serve a folder, and yield its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=folder))
     Thread(target=server.serve_forever, daemon=True).start()

@@ -1,7 +1,7 @@
 """A browser, its tabs, and the served book."""
 
 import pytest
-from browser import BUILT, CHROMIUM, FLAGS, MINUTE, REQUIRED, served
+from browser import BUILT, CHROMIUM, FLAGS, MINUTE, REQUIRED, serve
 
 
 @pytest.fixture(scope="module")
@@ -62,5 +62,5 @@ def requests(page):
 def book():
     if not BUILT.exists() and not REQUIRED:
         pytest.skip("the book is not built: run `make book` first")
-    with served(BUILT) as address:
+    with serve(BUILT) as address:
         yield address

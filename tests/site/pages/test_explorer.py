@@ -10,7 +10,7 @@ import shutil
 import numpy as np
 import plotting
 import pytest
-from browser import AXE, BUILT, ROOT, served
+from browser import AXE, BUILT, ROOT, serve
 from matplotlib.colors import to_hex
 from playwright.sync_api import expect
 from strategies import EXTREME, GEOMETRIC
@@ -41,7 +41,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     (folder / "index.html").write_text(PAGE)
     shutil.copytree(SOURCE, folder / "live")
-    with served(folder) as address:
+    with serve(folder) as address:
         yield address + "/index.html"
 
 
@@ -132,22 +132,22 @@ def check_tables(page, users, eps, objective):
     assert shown == {name: pytest.approx(x, rel=CLOSE) for name, x in expected.items()}
 
 
-def value(page, picture, name, place):
+def value(page, picture, name, position):
     """Return the values of drawn coordinates, by the labels of the axis."""
     ticks = page.locator(f".{picture} .{name}-tick").evaluate_all(
         f"(all) => all.map((tick) => [tick.getAttribute('{name}'), tick.textContent])"
     )
-    places, values = np.array([[float(x.replace(",", "")) for x in tick] for tick in ticks]).T
-    places -= 4 * (name == "y")  # labels are this far below their line
+    positions, values = np.array([[float(x.replace(",", "")) for x in tick] for tick in ticks]).T
+    positions -= 4 * (name == "y")  # labels are this far below their line
     if picture == "errors":
-        return np.exp(np.polyval(np.polyfit(places, np.log(values), 1), place))
-    return np.polyval(np.polyfit(places, values, 1), place)
+        return np.exp(np.polyval(np.polyfit(positions, np.log(values), 1), position))
+    return np.polyval(np.polyfit(positions, values, 1), position)
 
 
-def drawn_dot(page, picture, mark):
+def values_at_dot(page, picture, mark):
     dot = page.locator(f".{picture} {mark}").first
-    places = dot.evaluate("({cx, cy}) => [cx.baseVal.value, cy.baseVal.value]")
-    return [value(page, picture, name, place) for name, place in zip("xy", places, strict=True)]
+    positions = dot.evaluate("({cx, cy}) => [cx.baseVal.value, cy.baseVal.value]")
+    return [value(page, picture, name, x) for name, x in zip("xy", positions, strict=True)]
 
 
 def check(page, users, eps, objective="bound"):
@@ -155,13 +155,13 @@ def check(page, users, eps, objective="bound"):
     check_tables(page, users, eps, objective)
     best = beyond.optimal_error(users, eps, objective)
     width = beyond.threshold(users, eps, objective)
-    x, y = drawn_dot(page, "objective", ".dot")
+    x, y = values_at_dot(page, "objective", ".dot")
     assert x == pytest.approx(width, abs=2e-3 * (width or users.upper * users.counts.min()))
     assert y == pytest.approx(best, abs=1e-3 * users.upper)
-    assert drawn_dot(page, "errors", ".mark") == pytest.approx([eps, best], rel=2e-3)
+    assert values_at_dot(page, "errors", ".mark") == pytest.approx([eps, best], rel=2e-3)
     path = page.locator(f".errors .{'l1' if objective == 'l1' else 'opt'}.curve").get_attribute("d")
-    places = np.array([point.split() for point in path[1:].split("L")], dtype=float).T
-    x, y = (value(page, "errors", *drawn) for drawn in zip("xy", places, strict=True))
+    positions = np.array([point.split() for point in path[1:].split("L")], dtype=float).T
+    x, y = (value(page, "errors", *drawn) for drawn in zip("xy", positions, strict=True))
     assert y == pytest.approx([beyond.optimal_error(users, e, objective) for e in x], rel=2e-3)
     clipping = beyond.optimal_clipping(users, eps, objective)
     ends = dict(zip(users.counts, zip(clipping.lower, clipping.upper, strict=True), strict=True))
@@ -289,8 +289,8 @@ def expect_counts(page, counts, text):
 
 
 def expect_no_result(page):
-    for place in (".words", ".intervals", ".objective", ".errors", ".tables table"):
-        expect(page.locator(place).and_(page.locator(":not(:empty)"))).to_have_count(0)
+    for selector in (".words", ".intervals", ".objective", ".errors", ".tables table"):
+        expect(page.locator(selector).and_(page.locator(":not(:empty)"))).to_have_count(0)
     expect(page.locator(".pictures")).to_be_hidden()
     expect(page.locator(".copy")).to_be_disabled()
 

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from browser import BUILT, CHAPTERS, TYPESET, every_chapter, look
+from browser import BUILT, CHAPTERS, TYPESET, every_chapter, set_appearance
 from bs4 import BeautifulSoup
 
 STYLES = (BUILT.parents[1] / "book" / "_static" / "custom.css").read_text("utf-8")
@@ -48,7 +48,7 @@ def test_the_fonts_have_every_character_of_a_page(name):
     assert {*page.get_text()} - {*characters(), "\n", "\t"} == set()
 
 
-def drawn_with(page, selector):
+def fonts_of(page, selector):
     """Return the fonts with which the browser draws the text of an element."""
     line = page.context.new_cdp_session(page)
     line.send("DOM.enable")
@@ -63,7 +63,7 @@ def drawn_with(page, selector):
 def test_text_is_drawn_with_the_font_of_the_book(page, book, selector):
     page.goto(f"{book}/book/{'figure-1' if selector.startswith('figcaption') else 'optimum'}.html")
     page.wait_for_function(TYPESET)
-    fonts = drawn_with(page, selector)
+    fonts = fonts_of(page, selector)
     assert fonts
     assert all(name.startswith(FACE) and custom for name, custom in fonts), fonts
 
@@ -73,11 +73,11 @@ def test_formulas_have_the_font_and_size_of_the_text(page, book):
     page.wait_for_function(TYPESET)
     size = "(node) => parseFloat(getComputedStyle(node).fontSize)"
     for width in (390, 1400):
-        look(page, width, "light")
+        set_appearance(page, width, "light")
         formula = page.locator("article p mjx-math").first
         text = page.locator("article p:has(mjx-math)").first
         assert 1 <= formula.evaluate(size) / text.evaluate(size) <= 1.05
-    assert drawn_with(page, "article p mjx-mi") == {("mjx-stx-n", True)}
+    assert fonts_of(page, "article p mjx-mi") == {("mjx-stx-n", True)}
 
 
 # Numbers of characters in the lines of paragraphs: those at the same height form a line.
@@ -99,7 +99,7 @@ LINES = """[...document.querySelectorAll('article section > p')].flatMap((paragr
 def test_a_line_has_about_seventy_characters(page, book, width):
     page.goto(f"{book}/book/figure-2.html")
     page.wait_for_function(TYPESET)
-    look(page, width, "light")
+    set_appearance(page, width, "light")
     full_lines = [length for length in page.evaluate(LINES) if length > 40]
     assert len(full_lines) > 20
     assert 62 <= sum(full_lines) / len(full_lines) <= 76
@@ -117,9 +117,7 @@ def test_the_height_of_paragraphs_changes_by_at_most_two_percent_when_fonts_load
     page.route("**/fonts/*", lambda route: route.abort())
     page.reload()
     page.wait_for_function(TYPESET)
-    assert ("DejaVu Serif", False) in drawn_with(page, KINDS["p"]), (
-        "this test assumes this fallback"
-    )
+    assert ("DejaVu Serif", False) in fonts_of(page, KINDS["p"]), "this test assumes this fallback"
     before = page.evaluate(SHAPE)
     assert sum(before) == pytest.approx(sum(after), rel=0.02)
 
@@ -198,7 +196,7 @@ def test_a_side_note_is_beside_the_text_or_on_small_screens_within_it(page, book
     page.evaluate(NOTE)
     is_beside = {}
     for width in (390, 1400):
-        look(page, width, "light")
+        set_appearance(page, width, "light")
         is_beside[width] = page.locator("aside.margin").evaluate(BESIDE)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert is_beside == {390: False, 1400: True}

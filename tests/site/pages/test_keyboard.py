@@ -1,7 +1,7 @@
 """Elements that the Tab key reaches, and visible focus."""
 
 import pytest
-from browser import AXE, TYPESET, look
+from browser import AXE, TYPESET, set_appearance
 
 # The focused button, if it is in the header: its name, and whether the focus is visible.
 FOCUSED = """() => {
@@ -23,7 +23,7 @@ ENTER = """() => {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_focus_is_visible_on_every_button_of_the_header(page, book, theme, width):
     page.goto(f"{book}/book/setup.html")
-    look(page, width, theme)
+    set_appearance(page, width, theme)
     page.evaluate(ENTER)
     page.keyboard.press("Tab")
     is_visible = {}
@@ -54,12 +54,12 @@ def test_only_formulas_that_scroll_are_tab_stops(page, book, name):
     page.goto(f"{book}/book/{name}.html")
     page.wait_for_function(TYPESET)
     assert page.evaluate(STOPS) == page.evaluate(SCROLL) == []
-    look(page, 390, "light")
+    set_appearance(page, 390, "light")
     page.wait_for_function(f"{STOPS}.length === {SCROLL}.length")
     assert page.evaluate(STOPS) == page.evaluate(SCROLL)
     assert bool(page.evaluate(SCROLL)) == (name == "optimum")
     assert page.evaluate(NAMELESS) == 0
-    look(page, 1400, "light")
+    set_appearance(page, 1400, "light")
     page.wait_for_function(f"{STOPS}.length === 0")
     assert page.evaluate(UNREAD) == 0
 
@@ -67,7 +67,7 @@ def test_only_formulas_that_scroll_are_tab_stops(page, book, name):
 def test_a_formula_that_scrolls_has_no_fault_for_axe(page, book):
     page.goto(f"{book}/book/optimum.html")
     page.wait_for_function(TYPESET)
-    look(page, 390, "light")
+    set_appearance(page, 390, "light")
     page.wait_for_function(f"{STOPS}.length > 0")
     page.evaluate(AXE.read_text() + "; 0")
     faults = "axe.run('.math').then(({violations}) => violations.map(({id}) => id))"
@@ -77,7 +77,7 @@ def test_a_formula_that_scrolls_has_no_fault_for_axe(page, book):
 @pytest.mark.parametrize("panel", ["primary", "secondary"])
 def test_focus_returns_to_the_button_of_a_closed_panel(page, book, panel):
     page.goto(f"{book}/book/setup.html")
-    look(page, 390, "light")
+    set_appearance(page, 390, "light")
     button = page.locator(f"button.{panel}-toggle")
     button.focus()
     page.keyboard.press("Enter")

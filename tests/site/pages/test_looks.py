@@ -17,7 +17,7 @@ from browser import (
     UNFOLD,
     every_chapter,
     every_page,
-    look,
+    set_appearance,
 )
 from bs4 import BeautifulSoup
 from matplotlib.colors import to_hex
@@ -96,19 +96,23 @@ SHIFT = """document.fonts.ready.then(() => new Promise((done) => {
     .observe({type: 'layout-shift', buffered: true});
   setTimeout(() => done(sum), 200);
 }))"""
-HEAVIEST, MOST, FURTHEST = 700 * 1024, 42, 0.02  # bytes as sent, requests, share of the window
+MAX_BYTES, MAX_REQUESTS, MAX_SHIFT = (
+    700 * 1024,
+    42,
+    0.02,
+)  # bytes as sent, requests, share of the window
 
 
-def parsed(name):
+def parse_page(name):
     return BeautifulSoup((BUILT / f"{name}.html").read_text("utf-8"), "html.parser")
 
 
 @cache
-def sent(path):
+def compressed_size(path):
     return len(gzip.compress((BUILT / path).read_bytes(), 6))
 
 
-def at_home(route):
+def serve_as_if_published(route):
     """Serve a page that names its published address as if it were published here."""
     response = route.fetch()
     body = re.sub('<base href="[^"]*">', '<base href="/">', response.text())
@@ -119,7 +123,7 @@ def at_home(route):
 def test_page_has_no_fault(page, book, errors, requests, name):
     """Visit a page once, check it in several windows and themes, and report all faults."""
     if name == "404":
-        page.route("**/404.html", at_home)
+        page.route("**/404.html", serve_as_if_published)
     problems = []
     for width in (390, 1400):
         n_requests = len(requests)
@@ -129,21 +133,23 @@ def test_page_has_no_fault(page, book, errors, requests, name):
         requested = [
             urlsplit(url).path.lstrip("/") for url in requests[n_requests:] if url.startswith(book)
         ]
-        if (weight := sum(map(sent, requested))) > HEAVIEST or len(requested) > MOST:
+        if (weight := sum(map(compressed_size, requested))) > MAX_BYTES or len(
+            requested
+        ) > MAX_REQUESTS:
             problems.append(
                 f"{weight} bytes in {len(requested)} requests at {width} pixels: {requested}"
             )
-        if page.evaluate(SHIFT) > FURTHEST:  # perhaps the fonts loaded late; now they are cached
+        if page.evaluate(SHIFT) > MAX_SHIFT:  # perhaps the fonts loaded late; now they are cached
             page.goto(f"{book}/{name}.html")
             page.wait_for_function(TYPESET)
-            if (shift := page.evaluate(SHIFT)) > FURTHEST:
+            if (shift := page.evaluate(SHIFT)) > MAX_SHIFT:
                 problems.append(f"moves by {shift} at {width} pixels")
     problems += page.evaluate(HIGH)
     page.evaluate(UNFOLD)
     problems += page.evaluate(FAULTS)
     looks = LOOKS[PAGES.index(name) % 2]
     for width, theme in looks:
-        look(page, width, theme)
+        set_appearance(page, width, theme)
         if page.evaluate("document.documentElement.scrollWidth") > width:
             problems.append(f"scrolls sideways at {width} pixels")
         faults = page.evaluate(HIDDEN) + page.evaluate(STRANDED)
@@ -152,7 +158,7 @@ def test_page_has_no_fault(page, book, errors, requests, name):
     page.evaluate(AXE.read_text() + "; 0")
     rules = ""
     for width, theme in looks:
-        look(page, width, theme)
+        set_appearance(page, width, theme)
         page.evaluate(f"{SETTLED}.then(() => 0)")
         problems += [f"{width}, {theme}: {fault}" for fault in page.evaluate(VIOLATIONS % rules)]
         rules = f"runOnly: {BY_LOOK}"
@@ -168,7 +174,7 @@ def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, nam
     page.evaluate(UNFOLD)
     for width, size in ((320, "100%"), (1280, "200%"), (390, "200%")):
         page.add_style_tag(content=f"html {{ font-size: {size} !important }}")
-        look(page, width, "light")
+        set_appearance(page, width, "light")
         page.evaluate(SETTLED)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(HIDDEN) == []
@@ -177,7 +183,9 @@ def test_nothing_is_cut_off_on_a_small_screen_or_with_large_text(page, book, nam
 @every_chapter
 def test_pictures_that_cells_draw_are_vector_graphics(name):
     """In the build of `make book`; `make preview` makes bitmaps."""
-    sources = [image["src"] for image in parsed(name).select(".bd-article img[src*='_images/']")]
+    sources = [
+        image["src"] for image in parse_page(name).select(".bd-article img[src*='_images/']")
+    ]
     assert [source for source in sources if not source.endswith(".svg")] == []
 
 
@@ -196,7 +204,7 @@ TINTS = """[...document.querySelectorAll(".proof > .admonition-title")].map((tit
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_statements_that_are_wrong_as_printed_are_grey_and_all_others_coloured(page, book, theme):
     page.goto(f"{book}/book/lemma.html")
-    look(page, 1400, theme)
+    set_appearance(page, 1400, theme)
     grey = {title: tint < 30 for title, tint in page.evaluate(TINTS)}
     wrong = {title: "(wrong)" in title for title in grey}
     assert grey == wrong
@@ -205,7 +213,7 @@ def test_statements_that_are_wrong_as_printed_are_grey_and_all_others_coloured(p
 
 def test_every_statement_titled_wrong_has_the_class_printed():
     """This class makes a statement grey, which the test above checks in the browser."""
-    boxes = [box for name in CHAPTERS for box in parsed(name).select(".proof.admonition")]
+    boxes = [box for name in CHAPTERS for box in parse_page(name).select(".proof.admonition")]
     wrong = [box for box in boxes if "(wrong)" in box.select_one(".admonition-title, p").text]
     assert wrong
     assert [box["id"] for box in wrong if "printed" not in box["class"]] == []
@@ -214,7 +222,7 @@ def test_every_statement_titled_wrong_has_the_class_printed():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_hovered_link_has_enough_contrast(page, book, theme):
     page.goto(f"{book}/book/index.html")
-    look(page, 1400, theme)
+    set_appearance(page, 1400, theme)
     page.evaluate(AXE.read_text() + "; 0")
     for link in ("nav.bd-links a.reference", ".bd-article p a.reference"):
         page.locator(link).first.hover()
@@ -225,7 +233,7 @@ def test_a_hovered_link_has_enough_contrast(page, book, theme):
 @pytest.mark.parametrize(("theme", "least", "most"), [("light", 250, 255), ("dark", 0, 40)])
 def test_a_figure_has_the_background_of_its_page(page, book, theme, least, most, name):
     page.goto(f"{book}/book/{name}.html")
-    look(page, 1400, theme)
+    set_appearance(page, 1400, theme)
     image = page.locator(":is(figure, div.cell_output) img:visible").first
     image.scroll_into_view_if_needed()
     image.evaluate("(image) => image.decode()")  # images load when they are scrolled into view

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import BUILT, look, on_the_built_pages
+from browser import BUILT, on_the_built_pages, set_appearance
 from bs4 import BeautifulSoup
 
 from tools.ext import proofs
@@ -12,21 +12,21 @@ pytestmark = on_the_built_pages
 KINDS = {"Theorem": "Thm", "Lemma": "Lem", "Proposition": "Prop", "Corollary": "Cor"}
 
 
-def parsed(name):
+def parse_page(name):
     return BeautifulSoup((BUILT / "book" / name).read_text("utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="module")
 def discs():
     """Return the links to statements on the map, by their addresses."""
-    return {link["href"]: link for link in parsed("proofs.html").select(".statement-map a")}
+    return {link["href"]: link for link in parse_page("proofs.html").select(".statement-map a")}
 
 
 @pytest.fixture(scope="module")
 def boxes(discs):
     """Return the boxes of statements and proofs on the pages that the map links to, in order."""
     files = dict.fromkeys(address.split("#")[0] for address in discs)
-    return {file: parsed(file).select("div.proof.admonition") for file in files}
+    return {file: parse_page(file).select("div.proof.admonition") for file in files}
 
 
 def test_a_disc_has_the_number_and_the_verdict_of_its_statement(discs, boxes):
@@ -64,19 +64,19 @@ def test_an_arrow_leads_to_each_statement_that_a_proof_refers_to(discs, boxes):
         assert listed.split(", ") == [*named.get(address, [""])], address
         leaving = link.parent.select("path.leaves")
         assert len(leaving) == len(named.get(address, []))
-    arrows = parsed("proofs.html").select(".statement-map .arrows path")
+    arrows = parse_page("proofs.html").select(".statement-map .arrows path")
     assert len(arrows) == sum(map(len, named.values()))
 
 
 def test_the_counts_of_the_legend_add_up(discs):
-    words = parsed("proofs.html").select_one(".map-legend").text
+    words = parse_page("proofs.html").select_one(".map-legend").text
     assert sum(map(int, re.findall(r"\((\d+)\)", words))) == len(discs)
 
 
 @pytest.mark.parametrize("action", ["hover", "focus"])
 def test_a_disc_shows_its_title_and_its_arrows(page, book, action):
     page.goto(f"{book}/book/proofs.html")
-    look(page, 1400, "light")
+    set_appearance(page, 1400, "light")
     disc = page.locator(".statement-map a[href$='#thm-main']")
     arrows = page.locator(".statement-map path:is(.leaves, .arrives):visible")
     assert arrows.count() == 0

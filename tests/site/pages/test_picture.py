@@ -10,7 +10,7 @@ import shutil
 import numpy as np
 import picture
 import pytest
-from browser import AXE, BUILT, ROOT, served
+from browser import AXE, BUILT, ROOT, serve
 from playwright.sync_api import expect
 
 import userdp as ud
@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(folder):
-    with served(folder) as address:
+    with serve(folder) as address:
         yield address
 
 
@@ -88,7 +88,7 @@ def clipping_of(users, width, share):
     return ud.Clipping(low, low + widths)
 
 
-def moved(samples, shift):
+def move_samples(samples, shift):
     target = U if shift > 0 else 0
     return [np.array(x) + abs(shift) * (target - np.array(x)) for x in samples]
 
@@ -115,7 +115,7 @@ def slopes(users, width, eps):
 def check_numbers(numbers, samples, eps, width, share, shift, drawn):
     users = ud.Contributions([len(x) for x in samples], upper=U)
     N, near = users.total, pytest.approx
-    shown = moved(samples, shift)
+    shown = move_samples(samples, shift)
     sums = np.array([x.sum() for x in shown])
     clipping = clipping_of(users, width, share)
     assert (numbers["rank"], numbers["best"]) == (ud.rank(eps), ud.threshold(users, eps))
@@ -233,10 +233,10 @@ def scale_of(page, labels):
     ticks = page.locator("svg text[text-anchor=middle].quiet").evaluate_all(
         "(all) => all.map((tick) => [tick.textContent, tick.x.baseVal[0].value])"
     )
-    places = dict(reversed([(text, x) for text, x in ticks if text in labels]))
-    x = [places[label] for label in labels]
+    positions = dict(reversed([(text, x) for text, x in ticks if text in labels]))
+    x = [positions[label] for label in labels]
     slope, start = np.polyfit(x, [float(label) for label in labels], 1)
-    return lambda place: start + slope * place
+    return lambda position: start + slope * position
 
 
 def boxes(page, kind):

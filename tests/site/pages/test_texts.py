@@ -13,8 +13,8 @@ from browser import (
     TYPESET,
     every_chapter,
     every_page,
-    look,
     on_the_built_pages,
+    set_appearance,
 )
 from bs4 import BeautifulSoup
 from docutils.nodes import make_id
@@ -78,7 +78,7 @@ def test_the_root_redirects_to_the_first_page_and_its_first_screen_is_complete(p
 
 def test_print_shows_only_the_text_in_black_on_white(page, book):
     page.goto(f"{book}/book/optimum.html")
-    look(page, 1400, "dark")
+    set_appearance(page, 1400, "dark")
     theme = "document.documentElement.dataset.theme"
     page.emulate_media(media="print")
     page.wait_for_function(f"{theme} === 'light'")
