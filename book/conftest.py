@@ -51,7 +51,9 @@ def run(kernel, code, expression):
     """Run code in the kernel, and return the value of an expression."""
     expressions = {"value": expression}
     request = kernel.kc.execute(code, silent=True, user_expressions=expressions)
-    while (reply := kernel.get_message("shell", timeout=60))["parent_header"]["msg_id"] != request:
+    while (reply := kernel.get_message("shell", timeout=60))["parent_header"][
+        "msg_id"
+    ] != request:
         pass
     result = reply["content"]["user_expressions"]["value"]
     assert result["status"] == "ok", result
@@ -111,4 +113,6 @@ def pytest_runtest_call(item):
     if sentences := [*faults(item), *other_collections(item)]:
         figure = item.cell.metadata.get("mystnb", {}).get("figure", {})
         page = ", ".join([item.path.stem, *filter(None, [figure.get("name")])])
-        item.raise_cell_error("\n".join(f"{page}: {sentence}" for sentence in sentences))
+        item.raise_cell_error(
+            "\n".join(f"{page}: {sentence}" for sentence in sentences)
+        )

@@ -134,6 +134,7 @@ Definition thm_one_line := @one_line.thm_one_line R 3 m U (U / 2) 100%:R Npos cU
 Definition lem_symmetric := @optimum.lem_symmetric R 3 m U U_ge0 Npos.
 Definition lem_reduction := @optimum.lem_reduction R 3 m U U_ge0 Npos.
 Definition thm_frontier := @optimum.thm_frontier R 3 m U U_ge0 Npos.
+Definition symmetric_is_clipping := @optimum.symmetric_is_clipping R 3 m U U_ge0.
 Definition thm_main := @optimum.thm_main R 3 m U U_ge0 Npos.
 Definition prp_all_minimisers := @optimum.prp_all_minimisers R 3 m U U_ge0 Npos.
 Definition printed_minimisers := @optimum.printed_minimisers R 3 m U U_ge0 Npos.

@@ -35,7 +35,11 @@ rewrite [LHS]maxr_pmull ?ltW // [RHS]maxr_pmull ?invr_ge0 ?ler0n // !mul0r; cong
 by field; rewrite gt_eqF.
 Qed.
 
-Lemma sym_is_clipping S : 0 <= S -> is_clipping U (sym_lo U S) (@sym_hi R L m U S).
+(* begin thm-main-class *)
+(* The symmetric intervals of any total width are in the class of Theorem III.1. *)
+Theorem symmetric_is_clipping (S : R) : 0 <= S ->
+  is_clipping U (sym_lo U S) (@sym_hi R L m U S).
+(* end thm-main-class *)
 Proof.
 move=> S0 l j; have m0 : (0 < m l)%N by apply: leq_ltn_trans (ltn_ord j).
 have mR : 0 < (m l)%:R :> R by rewrite ltr0n.
@@ -116,7 +120,7 @@ Theorem frontier_attained S : 0 <= S ->
     ((\sum_l Num.max (U * (m l)%:R - S) 0) / (2 * N))
   /\ sensitivity_at_most U (clipped_mean (sym_lo U S) (@sym_hi R L m U S)) (S / N).
 Proof.
-move=> S0; have cl := sym_is_clipping S0; split.
+move=> S0; have cl := symmetric_is_clipping S0; split.
   have := bias_of_clipped_mean cl.
   have -> : \sum_l \sum_(j < m l) (U - sym_hi U S j) = \sum_l \sum_(j < m l) sym_lo U S j.
     by apply: eq_bigr => l _; apply: eq_bigr => j _; rewrite sym_hiE.
@@ -210,7 +214,7 @@ Qed.
 Lemma sym_error eps S : 0 < eps -> 0 <= S -> exists2 e,
   is_worst_case_error U eps (clipped_mean (sym_lo U S) (@sym_hi R L m U S)) e & e <= phi m U eps S.
 Proof.
-move=> eps0 S0; have cl := sym_is_clipping S0.
+move=> eps0 S0; have cl := symmetric_is_clipping S0.
 have [W lw] := largest_width_exists (sym_lo U S) (@sym_hi R L m U S) Npos.
 have [bias sens _] := thm_lemma eps cl lw; have [bias' _] := frontier_attained S0.
 exists (\sum_l Num.max (U * (m l)%:R - S) 0 / (2 * N) + W / N / eps).
@@ -234,7 +238,7 @@ Proof.
 move=> eps0; split; first by move=> a b e; exact: phi_le_clipping.
 case/andP => S0 Sv; have [e err le_e] := sym_error eps0 S0.
 suff ge_e : phi m U eps S <= e by rewrite (@le_anti _ _ (phi m U eps S) e) // ge_e le_e.
-have cl := sym_is_clipping S0.
+have cl := symmetric_is_clipping S0.
 apply: (phi_le_clipping eps0 cl _ err); split; last by move=> l _; exact: sym_width_le.
 have [l cE] : exists l, m l = c 0.
   have : c 0 \in [seq m l | l <- enum 'I_L].
@@ -377,7 +381,7 @@ split=> [g sens|le_v|v_le].
 - by rewrite betaE; apply: (frontier U0 Npos); rewrite -SD.
 - have [bias _] := frontier_attained S0; rewrite betaE; split=> //.
   have [l lE] := first_count Npos; rewrite SD.
-  apply: (sensitivity_of_clipped_mean (sym_is_clipping S0)); split; last by move=> l' _; exact: sym_width_le.
+  apply: (sensitivity_of_clipped_mean (symmetric_is_clipping S0)); split; last by move=> l' _; exact: sym_width_le.
   exists l => //; rewrite sym_width // lE.
   have : S <= U * (c 0)%:R by move: le_v; rewrite /v SD ler_pmul2r ?invr_gt0.
   by move=> h; minmax; linear.
@@ -450,7 +454,7 @@ have -> : (forall (a' b' : dataset R m) e', is_clipping U a' b' ->
       is_worst_case_error U eps (clipped_mean a' b') e' -> e <= e') <-> e <= E_OPT m U eps.
   split=> [best|le_e a' b' e' cl' err].
     have [e' err le_e'] := sym_error eps0 T0; rewrite (phi_at_T eps0 kc) in le_e'.
-    exact: le_trans (best _ _ _ (sym_is_clipping T0) err) le_e'.
+    exact: le_trans (best _ _ _ (symmetric_is_clipping T0) err) le_e'.
   have [S' lw'] := largest_width_exists a' b' Npos.
   apply: le_trans le_e _; apply: le_trans (phi_le_clipping eps0 cl' lw' err).
   apply: E_OPT_le_phi => //; case: lw' => [[l _ <-] _]; apply: sumr_ge0 => j _.
@@ -502,7 +506,7 @@ split=> [best|[S_min Wl mid]]; last first.
   apply: le_trans (proj2 all (And3 S_min Wl AB) _ _ _ cl' err') _; rewrite ler_add2r.
   by have [/andP []] := thm_printed Npos cl'.
 have T0 : 0 <= v m U k by rewrite mulr_ge0 // ler0n.
-have clT := sym_is_clipping T0.
+have clT := symmetric_is_clipping T0.
 have [ST lwT] := largest_width_exists (sym_lo U (v m U k)) (@sym_hi R L m U (v m U k)) Npos.
 have [[eT errT bestT] _] := thm_main eps0 kc; have [_ _ errT'] := thm_lemma eps clT lwT.
 have le_eT : printed_bias U a b + S / (eps * N) <= eT.

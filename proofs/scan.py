@@ -87,7 +87,7 @@ class Source:
             start, end = item.span()
             if "(*" in item["comment"] or item["comment"].count('"') % 2:
                 self.refuse("a comment contains another one, or part of a string", item[0])
-            if re.search(rf"^{BETWEEN_MARKS.pattern}", item["comment"], re.MULTILINE):
+            if re.search(rf"^(?:{BETWEEN_MARKS.pattern}|From )", item["comment"], re.MULTILINE):
                 self.refuse("a line of a comment reads like a sentence", item[0])
             if text[:start][-1:].strip() or text[end : end + 1].strip():
                 self.refuse("no space separates a comment from code", item[0])
@@ -155,6 +155,8 @@ class Source:
             folder, names = re.split(" Require(?: Import)? ", words.removeprefix("From UserDP"))
             self.imported += [f"{folder}.{name}".lstrip(".") for name in names.split()]
         used = re.findall(r"[\w']+", "" if words in self.listed else words)
+        if {"ltac", "abstract", "transparent_abstract"} & set(used):
+            self.refuse("a tactic within a term may define what is not read", words)
         # Coq ends a number, or a notation, before it: 0with.
         ends = [word for word in used if re.search("(?<![A-Za-z]_)with$", word)]
         if used[:1] != ["Ltac"] and len(ends) > used.count("match"):
@@ -285,6 +287,8 @@ def refuse_files(sources):
     for source, stem in zip(sources, stems, strict=True):
         if source.file not in (f"{stem}.v", f"reals/{stem}.v"):
             source.refuse("files stand in proofs/ or reals/, in no other folder")
+        if not re.fullmatch("[a-z][a-z0-9_]*", stem):
+            source.refuse("the name of a file has small letters, digits and underscores")
         if stem != "instances" and stems.count(stem) > 1:
             source.refuse("another file has this name, and Coq prints their names alike")
         if stem != "instances" and stem.endswith("instances"):

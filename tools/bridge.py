@@ -625,11 +625,11 @@ Definition {kind}_cases : seq {RECORDS.get(kind, kind)}_case := [::
 def theorem(kind: str, n: int) -> str:
     """Write the theorem that n results are correct; its proof runs the check."""
     return f"""
-Theorem {kind}_answers (R : realFieldType) :
-  size {kind}_cases = {n}%nat /\\ List.Forall ({kind}_claim R) {kind}_cases.
+Theorem {kind}_answers (R : mathcomp.algebra.ssrnum.Num.RealField.type) :
+  size {kind}_cases = {n}%nat /\\ Forall ({kind}_claim R) {kind}_cases.
 Proof.
 split; first by [].
-apply: (none_refused (ok := {kind}_ok)); first exact: {kind}_sound.
+apply: (UserDP.bridge.none_refused (ok := {kind}_ok)); first exact: {kind}_sound.
 vm_cast_no_check (erefl true).
 Qed.
 """
@@ -641,6 +641,12 @@ From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From UserDP Require Import bridge bridge_certificate.
 Set Implicit Arguments.
 Local Open Scope Q_scope.
+(* With their full names: a file of the proofs may define others with the same last name. *)
+Local Notation Forall := Coq.Lists.List.Forall.
+Local Notation flatten := mathcomp.ssreflect.seq.flatten.
+Local Notation nseq := mathcomp.ssreflect.seq.nseq.
+Local Notation seq := mathcomp.ssreflect.seq.seq.
+Local Notation size := mathcomp.ssreflect.seq.size.
 """
 
 
@@ -656,7 +662,7 @@ def document(of_kinds: dict[str, Sequence[Case]]) -> str:
 
 def refusals(of_kinds: dict[str, Sequence[Case]]) -> str:
     """Write a file for Coq that prints the positions of refused cases of each kind, from 0."""
-    command = 'Eval vm_compute in ("{0}", refused {0}_ok {0}_cases)%string.\n'
+    command = 'Eval vm_compute in ("{0}", UserDP.bridge.refused {0}_ok {0}_cases)%string.\n'
     parts = [definition(kind, listed) + command.format(kind) for kind, listed in of_kinds.items()]
     return HEAD + "".join(parts)
 

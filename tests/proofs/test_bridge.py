@@ -249,6 +249,38 @@ def test_a_break_in_userdp_is_refused(name, monkeypatch, tmp_path):
     assert [int(n) for n in re.findall(r"\d+", done.stdout)] == wrong
 
 
+SHADOW = """From mathcomp Require Import all_ssreflect.
+Definition nseq (T : Type) (n : nat) (x : T) := seq.nseq (minn n 1) x.
+Definition size (T : Type) (s : seq T) := 0%N.
+Module List.
+Definition Forall (T : Type) (P : T -> Prop) (s : seq T) := True.
+End List.
+Lemma none_refused (T : Type) (ok : T -> bool) (says : T -> Prop) (cases : seq T) :
+  (forall c, ok c -> says c) -> all ok cases || true -> List.Forall says cases.
+Proof. by []. Qed.
+"""
+
+
+def test_names_of_the_library_in_a_file_of_the_proofs_do_not_change_the_cases(tmp_path):
+    """Such a file may define, for example, another `List.Forall`, which is always true."""
+    (tmp_path / "shadow.v").write_text(SHADOW, encoding="utf-8")
+    subprocess.run(["coqc", "-q", "-R", tmp_path, "UserDP", tmp_path / "shadow.v"], check=True)
+    users = bridge.Collection.of("Contributions", [5] * 8)
+    case = bridge.Optimal.compute(bridge.Instance.of(users, 1, Fraction(1)), Random(0))
+    last_import = "Require Import bridge bridge_certificate."
+    for cases, is_proved in (([case], True), ([spoilt(case, "error")], False)):
+        text = bridge.document({"optimal": cases})
+        assert last_import in text
+        assert "nseq 8" in text
+        shadowed = text.replace(last_import, f"{last_import} Require Import UserDP.shadow.")
+        file = tmp_path / "cases.v"
+        file.write_text(shadowed, encoding="utf-8")
+        folders = ["-R", tmp_path, "UserDP", "-Q", BUILT, "UserDP"]
+        command = ["coqc", "-q", "-noglob", "-w", "none", *folders, file]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.stdout == CLOSED) == is_proved, done.stderr
+
+
 def test_the_collections_that_a_page_makes_are_recorded(monkeypatch):
     """Each once, with the function that makes it, unless `userdp` makes it for itself."""
     monkeypatch.setattr(ud.Contributions, "__init__", ud.Contributions.__init__)  # undone later

@@ -290,6 +290,14 @@ SLIPS = {
         '(* " *)\nAxiom slip : False.\n(* " *)\n',
         "a comment contains another one, or part of a string: ",
     ),
+    "a command for the shell in a comment": (
+        "(* It needs:\nFrom UserDP Require Import ;false||instances.\n*)\n",
+        IN_COMMENT,
+    ),
+    "a definition by a tactic within a term": (
+        "Definition slip : nat := ltac:(transparent_abstract (exact 0) using hidden).\n",
+        "a tactic within a term may define what is not read: Definition slip",
+    ),
     "a comment beside a dot": (
         "Definition slip := 0.(* *)\n",
         "no space separates a comment from code: (* *)",
@@ -302,6 +310,12 @@ SLIPS = {
 FILES = {
     "two files of one name": ("reals/one_line", "", "another file has this name, and Coq prints"),
     "a file in another folder": ("sub/slip", "", "files stand in proofs/ or reals/, in no other"),
+    "a file with a large letter": ("List", "", "the name of a file has small letters, digits"),
+    "a letter of a file's name that is not in ASCII": (
+        "pr\N{CYRILLIC SMALL LETTER O}tected",
+        "",
+        "the name of a file has small letters, digits",
+    ),
     "a file like instances": ("no_instances", "", "only instances.v may have such a name"),
     "marks in instances": (
         "instances",
@@ -379,7 +393,8 @@ def test_a_file_that_could_mislead_is_refused(slip, copied):
 
 
 def test_there_are_no_files_that_make_or_python_would_read_first():
-    known = r"(reals/)?\w+\.v|(reals/)?[\w.]+\.txt|README\.md|Makefile|scan\.py|reals|(reals/)?\..*"
+    known = r"(reals/)?([a-z][a-z0-9_]*\.v|[a-z.]+\.txt|\..*)|README\.md|Makefile|scan\.py|reals"
+    known += r"|collections\.jsonl"
     files = [path.relative_to(PROOFS).as_posix() for path in PROOFS.rglob("*")]
     assert [file for file in files if not re.fullmatch(known, file)] == []
 

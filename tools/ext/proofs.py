@@ -23,6 +23,8 @@ THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
 BOX = re.compile(r"^:{3,}\{prf:(?!definition)\w+\} ?(.*)\n:label: (\S+)$", re.MULTILINE)
 ERRATUM = re.compile(r"^\((err-[\w-]+)\)=\n### (.*)$", re.MULTILINE)
 BY_HAND = ("by hand", [], "")
+REFUTED = "that it is wrong"
+"""The remark if what is checked is that a statement of the paper is wrong."""
 
 
 @cache
@@ -76,13 +78,16 @@ def entry(label):
         if label not in map(statement, labels_of_theorems().get(theorem, "").split()):
             raise ValueError(f"{theorem} is not between marks that name {label}")
     title = statements()[label].replace("|", r"\|")
-    name, about = f"{{prf:ref}}`{label}`", f" {title}"
+    name, about = f"{{prf:ref}}`{label}`", title and f": {title}"
     if label.startswith("err-"):
         name, about = f"[{title}](#{label})", ""
+    by_file = [(file, [*names]) for file, names in groupby(theorems, itemgetter(0))]
     where = "; ".join(
-        ", ".join(f"`{closed_file(file)}::{name}`" for _, name in names) + f" (`proofs/{file}`)"
-        for file, names in groupby(theorems, itemgetter(0))
+        ", ".join(f"`{closed_file(file)}::{name}`" for _, name in names)
+        + f" (`proofs/{file}::{names[0][1]}`)"
+        for file, names in by_file
     )
+    verdict = "refuted" if remark == REFUTED else verdict
     return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {remark} |"
 
 
@@ -103,9 +108,10 @@ def add_links(app, tree):
     """Link from the title of each checked statement to its row in the table."""
     for box in tree.findall(nodes.Admonition):
         if box.get("label") in checked():
-            in_part = checked()[box["label"]][0] == "in part"
+            verdict, _, remark = checked()[box["label"]]
+            phrase = "refuted by machine" if remark == REFUTED else "checked by machine"
             options = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
-            words = nodes.inline("", "checked by machine" + ", in part" * in_part)
+            words = nodes.inline("", phrase + ", in part" * (verdict == "in part"))
             link = addnodes.pending_xref("", words, reftarget=f"machine-{box['label']}", **options)
             box[0] += [nodes.Text(" "), nodes.inline("", "", link, classes=["machine"])]
 

@@ -3,8 +3,10 @@
 Every file of `userdp`, of the tests and of the proofs has a page, such as code/userdp/model.html,
 with an anchor for each class, function, method and theorem. Links to code therefore work offline
 and show the commit that was built. They come from the signatures in the reference, the role
-{test}`file::name`, and literals that name a file or `proofs/closed.txt::theorem`. Formats other
-than HTML have no such links and show the full text instead.
+{test}`file::name`, and literals that name a file or a theorem in it (`proofs/closed.txt::theorem`
+shows the name of the theorem, `proofs/lemma.v::theorem` that of the file). Formats other
+than HTML have no such links and show the full text instead. In `proofs/closed.txt` and
+`proofs/defined.txt`, each of our definitions that is mentioned links to what Coq prints of it.
 
 Each entry of the reference lists where the book uses the function or class: claims from the ledger
 (book/claims.yml), with links to it, and the chapters with a cell that calls it. The reference
@@ -28,6 +30,12 @@ CODE += ["proofs/**/closed.txt", "proofs/**/defined.txt"]
 # The formats in which Coq prints theorems and definitions.
 STATED = r"^(\w+)\n(?: .*\n)+"
 DEFINED = r"^(?:Record |Inductive )?([\w.]+) (?s:.*?)\n(?=\n|\Z)"
+# Names that a statement binds: "forall x y : nat,", "fun x =>", "let T := ", "(u v : R)".
+BINDERS = re.compile(
+    r"\b(?:forall|exists2?|fun|let) +((?:[\w']+ +)*[\w']+) *(?=:|,|=>)|\(((?:[\w']+ +)+)(?=:)"
+)
+# A name in highlighted text, unless it is a scope: "(n - k)%N".
+MENTION = re.compile(r'(?<!%</span>)(<span class="n">)([\w.]+)')
 # The ids of the paper's numbered statements in the ledger.
 NUMBERED = re.compile(r"(eq|def|thm|lem|fig)-([IV]+\.)?\d+")
 FILES = sorted(str(path.relative_to(ROOT)) for kind in CODE for path in ROOT.glob(kind))
@@ -74,10 +82,11 @@ def add_links(app, document, docname):
         file, separator, unit = literal.astext().partition(".py::")
         if separator:
             file = f"tests/{file}.py"
-        elif "closed.txt::" in file:
+        elif re.search(r"\.(txt|v)::", file):
             file, separator, unit = file.partition("::")
         if separator or (file in FILES and not isinstance(literal.parent, nodes.reference)):
-            literal.replace_self(link_to(file, unit, nodes.literal(text=unit or file)))
+            text = file if file.endswith(".v") else unit or file
+            literal.replace_self(link_to(file, unit, nodes.literal(text=text)))
     for signature in document.findall(addnodes.desc_signature):
         if code := definition(signature["module"], signature["fullname"]):
             signature += link_to(*code, nodes.Text("[source]"), classes=["source-link"])
@@ -94,13 +103,51 @@ def with_anchors(file, code):
     return head + pre + "\n".join(lines)
 
 
+@cache
+def printed_definitions(folder):
+    """Return the address, from a folder of proofs, of what Coq printed of each of our definitions.
+
+    Statements about the reals use the definitions of both folders.
+    """
+    return {
+        name: f"{'../' * (place != folder)}defined.html#{name}"
+        for place in dict.fromkeys(["proofs", folder])
+        for name in units(f"{place}/defined.txt")
+    }
+
+
+def with_links(file, code):
+    """Return what Coq printed, highlighted, with a link at each mention of our definitions.
+
+    A name that a statement binds, for example by `forall`, has another meaning there.
+    """
+    addresses = printed_definitions(file.rpartition("/")[0])
+    head, pre, body = code.partition("<pre>")
+    lines, plain = body.split("\n"), (ROOT / file).read_text("utf-8").splitlines()
+    for unit, (first, last) in units(file).items():
+        own = slice(first - 1, last)
+        binders = BINDERS.findall("\n".join(plain[own]))
+        others = addresses.keys() - {unit, *" ".join(map("".join, binders)).split()}
+
+        def link(token, others=others):
+            before, name = token.groups()
+            link = f'<a href="{addresses.get(name)}">{name}</a>'
+            return before + (link if name in others else name)
+
+        lines[own] = [MENTION.sub(link, line) for line in lines[own]]
+    return head + pre + "\n".join(lines)
+
+
 def code_pages(app):
     """Yield a page for each file."""
     for file in FILES:
         text = (ROOT / file).read_text("utf-8")
         about = re.match(r'(?:"""|\(\* )((?:(?!"""|\n\n|\*\))[\s\S])*)|', text)[1] or ""
         language = "python" if file.endswith(".py") else "coq"
-        code = with_anchors(file, app.builder.highlighter.highlight_block(text, language))
+        code = app.builder.highlighter.highlight_block(text, language)
+        if file.endswith(".txt"):
+            code = with_links(file, code)
+        code = with_anchors(file, code)
         yield page(file), {"title": file, "about": about, "code": code}, "code.html"
 
 

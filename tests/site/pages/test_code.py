@@ -40,6 +40,25 @@ def test_a_page_shows_its_file_with_an_anchor_for_every_unit(file):
     }
 
 
+@pytest.mark.parametrize("folder", ["", "reals/"])
+def test_our_definitions_in_a_printed_statement_lead_to_what_coq_prints_of_them(folder):
+    html = (BUILT / f"code/proofs/{folder}closed.html").read_text()
+    targets = {
+        path: re.findall(r'\bid="([^"]+)"', (BUILT / "code/proofs" / folder / path).read_text())
+        for path in {"defined.html", f"{'../' * bool(folder)}defined.html"}
+    }
+    links = re.findall(r'<a href="([./]*defined\.html)#([\w.]+)">([\w.]+)</a>', html)
+    assert len(links) > 100
+    for path, target, name in links:
+        assert target == name
+        assert target in targets[path]
+    statement = html.partition('id="thm_main"')[2].partition('class="unit"')[0]
+    linked = re.findall(r'defined\.html#(\w+)"', statement)
+    assert folder or {"is_ceil", "is_clipping", "is_worst_case_error", "sym_lo"} <= {*linked}
+    binds_total = html.partition('id="safe_events"')[2].partition('class="unit"')[0]
+    assert "#total" not in binds_total
+
+
 def test_ledger_footers_of_chapters_and_file_names_link_to_tests():
     named = [test.partition(".py::") for row in ROWS for test in row["tests"]]
     expected = Counter(f"../code/tests/{file}.html#{unit}" for file, _, unit in named)
