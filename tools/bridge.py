@@ -32,10 +32,12 @@ BOOK = Path(__file__).resolve().parent.parent / "book"
 DATA = BOOK / "data"
 Numbers = list[Fraction]
 
+OTHER_BUDGET = Fraction(7, 3)
 BOOK_BUDGETS = [Fraction(eps) for eps in ("0.8", "0.1", "0.5", "1", "1.5", "2", "3")]
 BOOK_UPPERS = [Fraction(upper) for upper in (65, 1, 2, 10, 20, 130, 800)]
 # Relative tolerance within which `rank` rounds 2/eps to a whole number, by the type of eps.
 TOLERANCES = {
+    np.float16: Fraction(1, 2**10),
     np.float32: Fraction(1, 2**23),
     np.float64: Fraction(1, 10**9),
     float: Fraction(1, 10**9),
@@ -136,8 +138,11 @@ class Instance:
         return TOLERANCES.get(type(self.given_eps), Fraction(0))
 
     def users(self) -> Any:
-        """Have `userdp` make the users."""
-        return self.collection.users(self.given_upper)
+        """Have `userdp` make the users, and compute for another budget first."""
+        users = self.collection.users(self.given_upper)
+        ud.optimal_clipping(users, OTHER_BUDGET)
+        ud.optimal_error(users, OTHER_BUDGET)
+        return users
 
     def first(self, n: int) -> Instance:
         """Return the instance with the first n users only."""
@@ -146,7 +151,7 @@ class Instance:
 
 def exact_value(given: Any) -> Fraction:
     """Return the exact value of a number, or of the text of a decimal number."""
-    return Fraction(float(given) if isinstance(given, np.floating) else given)
+    return Fraction(given.item() if isinstance(given, np.generic) else given)
 
 
 def random_collection(rng: Random) -> Collection:
@@ -169,7 +174,7 @@ def random_form(eps: Fraction, rng: Random) -> Any:
     """Return a budget as a Fraction, or in another exact type that can represent it."""
     forms: list[Any] = [eps, eps]
     if eps.denominator == 1:
-        forms += 3 * [int(eps)]
+        forms += [int(eps), int(eps), np.int64(eps)]
     decimal = Decimal(eps.numerator) / Decimal(eps.denominator)
     if Fraction(decimal) == eps:
         forms += [decimal, str(decimal)]
@@ -198,8 +203,10 @@ def random_instance(rng: Random, in_floats: bool) -> Instance:
         return Instance.of(users, upper, random_form(eps, rng))
     # The budget, or a number close to it; a float of it differs slightly from it.
     near = eps * (1 + rng.choice([0, 0, 0, 1, -1]) * Fraction(1, 10 ** rng.randint(5, 13)))
-    float_type: Callable[[Any], Any] = rng.choice([float, float, np.float64, np.float32])
-    uppers = [float(upper), float(upper), np.float32(float(upper)), int(upper) + 1]
+    float_type: Callable[[Any], Any] = rng.choice(
+        [float, float, np.float64, np.float32, np.float16]
+    )
+    uppers = [float(upper), np.float64(upper), np.float32(float(upper)), int(upper) + 1]
     return rng.choice(
         [
             Instance.of(users, rng.choice(uppers), float_type(float(near))),
@@ -304,13 +311,14 @@ class Clipping:
     def compute(cls, instance: Instance, rng: Random) -> Clipping:
         """Draw intervals, and compute their bias, sensitivity and error."""
         instance = instance.first(600)
-        return cls.of(instance, random_intervals(instance, rng, Fraction, 100))
+        ends = random_intervals(instance, rng, Fraction, 100)
+        return cls.of(instance, instance.given_eps, ends)
 
     @classmethod
-    def of(cls, instance: Instance, ends: list[list[Fraction]]) -> Clipping:
-        """Compute the results for intervals in Fractions."""
+    def of(cls, instance: Instance, given_eps: Any, ends: list[list[Fraction]]) -> Clipping:
+        """Compute the results for intervals in Fractions, and a budget of an exact type."""
         exact_users = instance.collection.users(instance.upper)
-        results = exact(clipping_results(exact_users, instance.eps, *zip(*ends, strict=True)))
+        results = exact(clipping_results(exact_users, given_eps, *zip(*ends, strict=True)))
         if len(ends) == len(instance.counts):
             of_users = [[end] for end in ends]  # applies to all samples of the user
         else:
@@ -365,8 +373,10 @@ class Rounded:
         )
         intervals = random_intervals(instance, rng, float, 20)
         ends = [[float(end) for end in pair] for pair in intervals]
-        results = clipping_results(instance.users(), instance.given_eps, *zip(*ends, strict=True))
-        return cls(Clipping.of(instance, intervals), *map(Fraction, results))
+        low_and_high = map(rng.choice([list, tuple, np.array]), zip(*ends, strict=True))
+        results = clipping_results(instance.users(), instance.given_eps, *low_and_high)
+        exactly = Clipping.of(instance, instance.eps, intervals)
+        return cls(exactly, *map(Fraction, results))
 
 
 @dataclass(frozen=True)
@@ -455,7 +465,8 @@ class Akmv:
             for count in collection.counts
         ]
         users = collection.users(float(upper))
-        error = ud.akmv_error([float(value) for value in sums], users, instance.given_eps)
+        form = rng.choice([list, tuple, np.array])
+        error = ud.akmv_error(form([*map(float, sums)]), users, instance.given_eps)
         results = ud.rank(instance.given_eps), Fraction(float(error))
         return cls(collection.counts, upper, instance.eps, instance.tolerance, sums, *results)
 
