@@ -71,9 +71,15 @@ def closed_file(file):
     return f"proofs/{file.rpartition('/')[0]}/closed.txt".replace("//", "/")
 
 
+def shown(label):
+    """Return the verdict on a statement, "refuted" if what is checked is that it is wrong."""
+    verdict, _, remark = checked().get(label, BY_HAND)
+    return "refuted" if remark == REFUTED else verdict
+
+
 def entry(label):
     """Return the row of a statement, in Markdown."""
-    verdict, theorems, remark = checked().get(label, BY_HAND)
+    _, theorems, remark = checked().get(label, BY_HAND)
     for theorem in theorems:
         if label not in map(statement, labels_of_theorems().get(theorem, "").split()):
             raise ValueError(f"{theorem} is not between marks that name {label}")
@@ -87,8 +93,7 @@ def entry(label):
         + f" (`proofs/{file}::{names[0][1]}`)"
         for file, names in by_file
     )
-    verdict = "refuted" if remark == REFUTED else verdict
-    return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {remark} |"
+    return f"| [{name}]{{#machine-{label}}}{about} | *{shown(label)}* | {where} | {remark} |"
 
 
 def table():
@@ -99,8 +104,8 @@ def table():
 
 def counts():
     """Return the number of statements with each verdict, as text."""
-    verdicts = [checked().get(label, BY_HAND)[0] for label in statements()]
-    kinds = ("checked", "in part", "by hand")
+    verdicts = [*map(shown, statements())]
+    kinds = ("checked", "refuted", "in part", "by hand")
     return ", ".join(f"{verdicts.count(kind)} *{kind}*" for kind in kinds)
 
 
@@ -108,8 +113,8 @@ def add_links(app, tree):
     """Link from the title of each checked statement to its row in the table."""
     for box in tree.findall(nodes.Admonition):
         if box.get("label") in checked():
-            verdict, _, remark = checked()[box["label"]]
-            phrase = "refuted by machine" if remark == REFUTED else "checked by machine"
+            verdict = shown(box["label"])
+            phrase = "refuted by machine" if verdict == "refuted" else "checked by machine"
             options = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
             words = nodes.inline("", phrase + ", in part" * (verdict == "in part"))
             link = addnodes.pending_xref("", words, reftarget=f"machine-{box['label']}", **options)

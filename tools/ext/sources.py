@@ -30,9 +30,11 @@ CODE += ["proofs/**/closed.txt", "proofs/**/defined.txt"]
 # The formats in which Coq prints theorems and definitions.
 STATED = r"^(\w+)\n(?: .*\n)+"
 DEFINED = r"^(?:Record |Inductive )?([\w.]+) (?s:.*?)\n(?=\n|\Z)"
-# Names that a statement binds: "forall x y : nat,", "fun x =>", "let T := ", "(u v : R)".
+# Names that a statement binds: "forall x y : nat,", "fun x =>", "let T := ", "(u v : R)",
+# "\sum_l", "\sum_(l < L)" and "r <- s".
 BINDERS = re.compile(
     r"\b(?:forall|exists2?|fun|let) +((?:[\w']+ +)*[\w']+) *(?=:|,|=>)|\(((?:[\w']+ +)+)(?=:)"
+    r"|\\[a-z]+(?:\[mu\])?_\(?([\w']+)|([\w']+) (?=<-)"
 )
 # A name in highlighted text, unless it is a scope: "(n - k)%N".
 MENTION = re.compile(r'(?<!%</span>)(<span class="n">)([\w.]+)')
@@ -107,12 +109,16 @@ def with_anchors(file, code):
 def printed_definitions(folder):
     """Return the address, from a folder of proofs, of what Coq printed of each of our definitions.
 
-    Statements about the reals use the definitions of both folders.
+    Statements about the reals use the definitions of both folders. There, a name that two of our
+    files define may denote either, and `integral` is the library's.
     """
+    last = [name.rpartition(".")[2] for name in units("proofs/defined.txt")]
+    unclear = {name for name in last if last.count(name) > 1} | {"integral"}
     return {
         name: f"{'../' * (place != folder)}defined.html#{name}"
         for place in dict.fromkeys(["proofs", folder])
         for name in units(f"{place}/defined.txt")
+        if place == folder or name not in unclear
     }
 
 
