@@ -71,9 +71,15 @@ def closed_file(file):
     return f"proofs/{file.rpartition('/')[0]}/closed.txt".replace("//", "/")
 
 
+def shown_verdict(label):
+    """Return the verdict on a statement as the table shows it."""
+    verdict, _, remark = checked().get(label, BY_HAND)
+    return "refuted" if remark == REFUTED else verdict
+
+
 def entry(label):
     """Return the row of a statement, in Markdown."""
-    verdict, theorems, remark = checked().get(label, BY_HAND)
+    _, theorems, remark = checked().get(label, BY_HAND)
     for theorem in theorems:
         if label not in map(statement, labels_of_theorems().get(theorem, "").split()):
             raise ValueError(f"{theorem} is not between marks that name {label}")
@@ -87,20 +93,21 @@ def entry(label):
         + f" (`proofs/{file}::{names[0][1]}`)"
         for file, names in by_file
     )
-    verdict = "refuted" if remark == REFUTED else verdict
+    verdict = shown_verdict(label)
     return f"| [{name}]{{#machine-{label}}}{about} | *{verdict}* | {where} | {remark} |"
 
 
 def table():
     """Return the table of all statements, in Markdown."""
-    head = "| Statement | Verdict | In Coq | What is assumed, or missing |\n|---|---|---|---|\n"
+    columns = "Statement | Verdict | In Coq | What is proved, assumed or missing"
+    head = f"| {columns} |\n|---|---|---|---|\n"
     return head + "\n".join(map(entry, statements())) + "\n"
 
 
 def counts():
     """Return the number of statements with each verdict, as text."""
-    verdicts = [checked().get(label, BY_HAND)[0] for label in statements()]
-    kinds = ("checked", "in part", "by hand")
+    verdicts = [shown_verdict(label) for label in statements()]
+    kinds = ("checked", "refuted", "in part", "by hand")
     return ", ".join(f"{verdicts.count(kind)} *{kind}*" for kind in kinds)
 
 
