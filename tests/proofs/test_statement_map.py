@@ -103,8 +103,9 @@ def test_dependencies_of_a_statement_include_those_of_its_dependencies(toy):
 def test_statements_are_counted_by_the_verdicts_on_their_dependencies(toy):
     assert statement_map.counts() == (
         "Of the proofs that the pages give for the 3 *checked* statements, 2 refer, directly or "
-        "through others, to a statement proved *by hand*, and none to one checked *in part*. Of "
-        "the 3 proofs *by hand*, 1 refers only to *checked* statements, and 1 refers to none."
+        "through others, to a statement proved *by hand*, and none refers to a statement checked "
+        "*in part*. Of the 3 proofs *by hand*, one refers only to *checked* statements, and one "
+        "refers to no other statement."
     )
 
 

@@ -98,7 +98,7 @@ def entry(label):
 
 def table():
     """Return the table of all statements, in Markdown."""
-    head = "| Statement | Verdict | In Coq | What is assumed, or missing |\n|---|---|---|---|\n"
+    head = "| Statement | Verdict | In Coq | What is proved, assumed or missing |\n|---|---|---|---|\n"
     return head + "\n".join(map(entry, statements())) + "\n"
 
 

@@ -70,14 +70,15 @@ def counts():
     return (
         f"Of the proofs that the pages give for the {len(of_checked)} *checked* statements, "
         f"{refer(to_hand)}, directly or through others, to a statement proved *by hand*, and "
-        f"{to_part or 'none'} to one checked *in part*. Of the {len(of_by_hand)} proofs *by hand*, "
-        f"{refer(to_checked)} only to *checked* statements, and {refer(to_none)} to none."
+        f"{refer(to_part)} to a statement checked *in part*. Of the {len(of_by_hand)} proofs "
+        f"*by hand*, {refer(to_checked)} only to *checked* statements, and {refer(to_none)} to no "
+        "other statement."
     )
 
 
 def refer(number):
     """Return a number of proofs with its verb."""
-    return f"{number or 'none'} {'refer' if number > 1 else 'refers'}"
+    return {0: "none refers", 1: "one refers"}.get(number, f"{number} refer")
 
 
 def layout():
