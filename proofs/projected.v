@@ -359,7 +359,8 @@ Qed.
    close to the middle as they can, without being clipped: each in the same proportion th. *)
 Let attained (j : nat) : (j <= n)%N -> exists (x : dataset R m) (s : seq 'I_L),
   [/\ in_range U x, [/\ uniq s, size s = j & forall l l', l \in s -> l' \notin s -> (m l' <= m l)%N],
-      forall l, l \in s -> is_above l /\ forall i, x l i = U,
+      forall l, if l \in s then is_above l /\ forall i, x l i = U
+                else `|user_sum x l - U / 2 * (m l)%:R| <= S / 2,
       mean x - one_line (U / 2) S x = bias_of j & `|one_line (U / 2) S x - U / 2| = off_middle j].
 Proof.
 (* user_sum, less the middle, is sumE; what clipping leaves of it KE; so the clipped mean is off by midE. *)
@@ -403,7 +404,9 @@ exists x, s; split=> //.
     by rewrite ler_pdivr_mulr //; apply: le_trans a1 _; have := lowU l; rewrite mulrAC; linear.
   have b0 : 0 <= th * (low l / 2) / (m l)%:R by rewrite divr_ge0 // ltW.
   by move: (th * _ / _) b b0 => a b b0; apply/andP; split; linear.
-- by move=> l ls; split=> [|i]; [exact: up | rewrite /x /A ls].
+- move=> l; case: ifPn => [ls|/negbTE ls]; first by split=> [|i]; [exact: up | rewrite /x /A ls].
+  rewrite sumE /A ls normrN; have [a0 a1] := andP (th_low l).
+  by rewrite ger0_norm // (le_trans a1) // ler_pmul2r ?invr_gt0 ?ltr0n.
 - have -> : mean x = U / 2 + (\sum_l (user_sum x l - U / 2 * (m l)%:R)) / N.
     rewrite sumrB -mulr_sumr -natr_sum -[(\sum_l m l)%:R]/N /mean -[\sum_l \sum_j x l j]/(\sum_l user_sum x l).
     by move: (\sum_l _) => w; field; exact: lt0r_neq0.
@@ -420,7 +423,7 @@ Variables (H : (R -> R) -> Prop) (E : (R -> R) -> R).
 (* begin thm-projected *)
 (* (2) Each user's sum is clipped around the middle, as by the mechanism in one line.  The largest error is the
    largest of n + 1 numbers; each of them is the error of a dataset on which all samples of the j heaviest users
-   are U and the clipped mean is as close to the middle as it then can be. *)
+   are U, no other user is clipped, and the clipped mean is as close to the middle as it then can be. *)
 Theorem projected_worst : is_space H -> is_mean H E -> is_symmetric H E ->
   (forall x, H (fun z => Num.max (z - x) 0)) ->
   let t := one_line (U / 2) S in
@@ -429,7 +432,8 @@ Theorem projected_worst : is_space H -> is_mean H E -> is_symmetric H E ->
                 & forall i, (i <= n)%N -> error_of E i <= error_of E j])
   /\ (forall j, (j <= n)%N -> exists (x : dataset R m) (s : seq 'I_L),
         [/\ in_range U x, [/\ uniq s, size s = j & forall l l', l \in s -> l' \notin s -> (m l' <= m l)%N],
-            forall l i, l \in s -> x l i = U,
+            forall l, if l \in s then forall i, x l i = U
+                      else `|user_sum x l - U / 2 * (m l)%:R| <= S / 2,
             forall x', in_range U x' -> (forall l i, l \in s -> x' l i = U) -> `|t x - U / 2| <= `|t x' - U / 2|
           & error x = error_of E j]).
 (* end thm-projected *)
@@ -471,9 +475,10 @@ have at_dataset j (x : dataset R m) : (j <= n)%N -> in_range U x -> mean x - t x
   - by rewrite -[leRHS]normrN opprB b.
   by rewrite off ger0_norm.
 split; last first.
-  move=> j jn; have [x [s [xr [us ss heavy] xU b off]]] := attained jn; exists x, s; split=> //; [by move=> l i /xU [] | | exact: at_dataset].
+  move=> j jn; have [x [s [xr [us ss heavy] xU b off]]] := attained jn; exists x, s; split=> //; [| | exact: at_dataset].
+    by move=> l; have := xU l; case: ifP => // _ [].
   move=> x' x'r x'U; rewrite off; have cardA : #|[pred l | l \in s]| = j by rewrite -ss; apply/card_uniqP.
-  have up l : l \in s -> is_above l by move=> /xU [].
+  have up l : l \in s -> is_above l by move=> ls; have := xU l; rewrite ls => - [].
   have [|_] := pushed (A := [pred l | l \in s]) (yr x' x'r).
     move=> l ls; have := up l ls; rewrite /is_above /y /user_sum (eq_bigr (fun=> U)) => [|i _]; last exact: x'U.
     by rewrite sumr_const card_ord -[U *+ _]mulr_natr; linear.

@@ -98,7 +98,8 @@ def entry(label):
 
 def table():
     """Return the table of all statements, in Markdown."""
-    head = "| Statement | Verdict | In Coq | What is proved, assumed or missing |\n|---|---|---|---|\n"
+    columns = "Statement | Verdict | In Coq | What is proved, assumed or missing"
+    head = f"| {columns} |\n|---|---|---|---|\n"
     return head + "\n".join(map(entry, statements())) + "\n"
 
 
