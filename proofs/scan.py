@@ -21,6 +21,11 @@ IMPORT = re.compile(r"From (UserDP|Coq|mathcomp)[\w.]* Require( Import)?( [\w.]+
 ASSUMED = re.compile(r"(Variable|Hypothes[ie]s)s? (.*)")
 STATED = re.compile(rf"(Theorem|Lemma|Let) ({NAME})(?= |:)")
 DEFINED = re.compile(rf"(Definition|Fixpoint|Inductive|Record) ({NAME})(?= ).*?:=(.*)")
+# A type with its constructors, and one with its constructor and fields.
+PARTS = {
+    "Inductive": re.compile(rf"(?:\|? ?{NAME}(?: of [\w.' &]+)? ?)+"),
+    "Record": re.compile(rf"{NAME} \{{(?: {NAME} : [\w.'()%* >-]+;)* {NAME} : [\w.'()%* >-]+\}}"),
+}
 GROUP = re.compile(r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")  # of binders
 SORTS = ("realFieldType", "realType", "finType", "eqType", "Type")
 # Types that have members: of them, and of variables, the types of variables are made.
@@ -157,8 +162,8 @@ class Source:
         used = re.findall(r"[\w']+", "" if words in self.listed else words)
         if {"ltac", "abstract", "transparent_abstract"} & set(used):
             self.refuse("a tactic within a term may define what is not read", words)
-        # Coq ends a number, or a notation, before it: 0with.
-        ends = [word for word in used if re.search("(?<![A-Za-z]_)with$", word)]
+        # Coq ends a number, or a notation, before it: 0with, 0xa_with.
+        ends = [word for word in used if re.search(r"(?<![A-Za-z]_)with$|^[\d'].*with$", word)]
         if used[:1] != ["Ltac"] and len(ends) > used.count("match"):
             self.refuse("what follows 'with' would not be read", words)
         self.in_head &= bool(imports) or words in self.listed
@@ -236,6 +241,8 @@ class Source:
     def state(self, word, name, words):
         """Read a theorem, a lemma, or what is local to a section: stated, or defined by ':='."""
         self.stated = f"perhaps {name}" if word == "Let" and ":=" in words else name
+        if word == "Let" and self.file.endswith("instances.v"):
+            self.refuse("an instance has no local definitions", words)
         self.name(name, local=word == "Let")
         if self.label and "'" in name:
             self.refuse("the book does not find a theorem with a prime in its name", words)
@@ -250,6 +257,8 @@ class Source:
             parts = [*constructor.split(), *re.findall(rf"(?:^|;) *({NAME}) :", fields)]
         elif word == "Inductive":
             parts = [case.split()[0] for case in body.split("|") if case.strip()]
+        if word in PARTS and not PARTS[word].fullmatch(body.strip()):
+            self.refuse("the constructors or fields cannot be read", words)
         if word in ("Record", "Inductive") and ":>" in words:
             self.refuse("a field is a coercion", words)
         for part in [name, *parts]:

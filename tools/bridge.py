@@ -624,23 +624,29 @@ def with_denominator(common: int, value: Any) -> str:
     return in_coq(value)
 
 
+def file_of(kind: str) -> str:
+    """Return the file that has the claim, the check and the records of a kind."""
+    return f"UserDP.bridge{'_certificate' * (kind == 'certificate')}"
+
+
 def definition(kind: str, listed: Sequence[Case]) -> str:
     """Write the cases of a kind as a list."""
     lines = ";\n  ".join(map(in_coq, listed))
     return f"""
-Definition {kind}_cases : seq {RECORDS.get(kind, kind)}_case := [::
+Definition {kind}_cases : seq {file_of(kind)}.{RECORDS.get(kind, kind)}_case := [::
   {lines}].
 """
 
 
 def theorem(kind: str, n: int) -> str:
     """Write the theorem that n results are correct; its proof runs the check."""
+    file = file_of(kind)
     return f"""
 Theorem {kind}_answers (R : mathcomp.algebra.ssrnum.Num.RealField.type) :
-  size {kind}_cases = {n}%nat /\\ Forall ({kind}_claim R) {kind}_cases.
+  size {kind}_cases = {n}%nat /\\ Forall ({file}.{kind}_claim R) {kind}_cases.
 Proof.
 split; first by [].
-apply: (UserDP.bridge.none_refused (ok := {kind}_ok)); first exact: {kind}_sound.
+apply: (UserDP.bridge.none_refused (ok := {file}.{kind}_ok)); first exact: {file}.{kind}_sound.
 vm_cast_no_check (erefl true).
 Qed.
 """
@@ -673,8 +679,11 @@ def document(of_kinds: dict[str, Sequence[Case]]) -> str:
 
 def refusals(of_kinds: dict[str, Sequence[Case]]) -> str:
     """Write a file for Coq that prints the positions of refused cases of each kind, from 0."""
-    command = 'Eval vm_compute in ("{0}", UserDP.bridge.refused {0}_ok {0}_cases)%string.\n'
-    parts = [definition(kind, listed) + command.format(kind) for kind, listed in of_kinds.items()]
+    command = 'Eval vm_compute in ("{0}", UserDP.bridge.refused {1}.{0}_ok {0}_cases)%string.\n'
+    parts = [
+        definition(kind, listed) + command.format(kind, file_of(kind))
+        for kind, listed in of_kinds.items()
+    ]
     return HEAD + "".join(parts)
 
 

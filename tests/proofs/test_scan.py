@@ -212,6 +212,22 @@ SLIPS = {
         "Inductive slip : nat -> Prop := Slip : slip 0with worse : Prop := Worse.\n",
         "what follows 'with' would not be read: Inductive slip",
     ),
+    "a second type, after a hexadecimal number": (
+        "Inductive slip : nat -> Prop := Slip : slip 0xa_with Z : Prop := .\n",
+        "what follows 'with' would not be read: Inductive slip",
+    ),
+    "a record without the name of its constructor": (
+        "Record slip := { within (k : nat) : bool := true }.\n",
+        "the constructors or fields cannot be read: Record slip",
+    ),
+    "a field with a value": (
+        "Record slip := Slip { slipped : nat := 0 }.\n",
+        "the constructors or fields cannot be read: Record slip",
+    ),
+    "a bar within a type": (
+        "Inductive slip : Prop := Slip : [seq 0 | hidden <- nil] = nil -> slip.\n",
+        "the constructors or fields cannot be read: Inductive slip",
+    ),
     "a second type, after a notation": (
         "Inductive slip : Type -> Type := Slip : slip 'I_0with worse : Prop := Worse.\n",
         "what follows 'with' would not be read: Inductive slip",
@@ -322,6 +338,11 @@ FILES = {
         FALSE_THEOREM,
         "nothing stands between marks in instances.v",
     ),
+    "a local definition in instances": (
+        "instances",
+        "Section Slip.\nLet m (l : 'I_3) : nat := 0%N.\nEnd Slip.\n",
+        "an instance has no local definitions: Let m",
+    ),
     "an import of instances": (
         "slip",
         "From UserDP Require Import reals.instances.\n",
@@ -390,6 +411,15 @@ def test_a_file_that_could_mislead_is_refused(slip, copied):
     failed, words = refused(copied, **{file: added})
     assert failed
     assert re.search(rf"^proofs/{file}\.v:\d+: {re.escape(reason)}", words, re.MULTILINE)
+
+
+def test_a_name_of_a_file_that_the_shell_would_run_is_refused(tmp_path):
+    shutil.copy(PROOFS / "Makefile", tmp_path)
+    (tmp_path / "reals").mkdir()
+    (tmp_path / "zz;echo odd;zz.v").write_text("", encoding="utf-8")
+    done = subprocess.run(["make", "packages"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode
+    assert done.stderr.strip().endswith("*** a file has an odd name.  Stop.")
 
 
 def test_there_are_no_files_that_make_or_python_would_read_first():
