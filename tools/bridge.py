@@ -174,7 +174,7 @@ def random_form(eps: Fraction, rng: Random) -> Any:
     """Return a budget as a Fraction, or in another exact type that can represent it."""
     forms: list[Any] = [eps, eps]
     if eps.denominator == 1:
-        forms += [int(eps), int(eps), np.int64(eps)]
+        forms += 3 * [int(eps), np.int64(eps)]
     decimal = Decimal(eps.numerator) / Decimal(eps.denominator)
     if Fraction(decimal) == eps:
         forms += [decimal, str(decimal)]

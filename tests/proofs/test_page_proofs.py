@@ -12,6 +12,7 @@ EXPLAINS = {
     "setup": "*Checked by machine* means that",
     "errata": "Entries that [Coq](proofs.md) has checked say so",
     "claims": "[Proved in Coq]{.known}: the whole statement",
+    "trust": "In the table, *proved* means checked by Coq",
 }
 LABEL = re.compile(r"\{prf:ref\}`([\w-]+)`|\(#machine-([\w-]+)\)")
 IN_PART = re.compile(r"\bCoq has checked .* in part\b")
