@@ -89,9 +89,9 @@ def other_collections(item):
     *_, last = (cell for cell in item.parent.nb.cells if cell.cell_type == "code")
     if item.cell is not last:
         return
-    made = json.loads(run(item.parent.kernel, "", TAKE_COLLECTIONS))
+    recorded = json.loads(run(item.parent.kernel, "", TAKE_COLLECTIONS))
     stored = [json.loads(line) for line in COLLECTIONS.splitlines()]
-    if made != [record for page, *record in stored if page == item.path.stem]:
+    if recorded != [record for page, *record in stored if page == item.path.stem]:
         yield "not the stored collections: run `make refresh`"
 
 

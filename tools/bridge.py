@@ -93,6 +93,8 @@ def in_full(histogram: list[str]) -> list[int]:
 COLLECTIONS = Path(__file__).resolve().parent.parent / "proofs" / "collections.jsonl"
 """What `tools/collection_recorder.py` recorded while the pages ran, one collection per line."""
 
+BUSES = ["buses", "Contributions", "4 1", "2 1", "1 1"]
+
 FIRST = 12
 """So many collections of each page are cases of every kind; the others, of one kind each."""
 
@@ -100,14 +102,13 @@ FIRST = 12
 @cache
 def page_collections() -> tuple[list[Collection], list[Collection]]:
     """Return the first collections of each page, the buses first; and the others, each once."""
-    buses = Collection.of("Contributions", [4, 2, 1])
-    first = {"Contributions ['4 1', '2 1', '1 1']": buses}
+    first: dict[str, Collection] = {}
     others: dict[str, Collection] = {}
-    lines = map(json.loads, COLLECTIONS.read_text(encoding="utf-8").splitlines())
+    lines = [BUSES, *map(json.loads, COLLECTIONS.read_text(encoding="utf-8").splitlines())]
     for _, records in groupby(lines, lambda line: line[0]):
-        for place, (_, maker, *arguments) in enumerate(records):
+        for position, (_, maker, *arguments) in enumerate(records):
             given = [in_full(arguments)] if maker == "Contributions" else arguments
-            chosen = first if place < FIRST else others
+            chosen = first if position < FIRST else others
             chosen[f"{maker} {arguments}"] = Collection.of(maker, *given)
     return [*first.values()], [x for name, x in others.items() if name not in first]
 
