@@ -62,6 +62,7 @@ class Source:
         self.unused = {words for words in own if not words.endswith(" again")}
         self.refusals = []
         self.theorems, self.definitions, self.parts, self.bodies = {}, [], [], {}
+        self.constructors = set()
         self.global_names, self.local_names = {}, {}  # with their lines
         self.imported = []  # of these files
         self.scope = []  # names with their kind, and how many sections are open
@@ -255,8 +256,10 @@ class Source:
         if word == "Record":
             constructor, _, fields = body.partition("{")
             parts = [*constructor.split(), *re.findall(rf"(?:^|;) *({NAME}) :", fields)]
+            self.constructors |= {*constructor.split()}
         elif word == "Inductive":
             parts = [case.split()[0] for case in body.split("|") if case.strip()]
+            self.constructors |= {*parts}
         if word in PARTS and not PARTS[word].fullmatch(body.strip()):
             self.refuse("the constructors or fields cannot be read", words)
         if word in ("Record", "Inductive") and ":>" in words:
@@ -373,6 +376,7 @@ def mentions(out, tier):
     far = rf"(?<![\w'])(?:UserDP\.[\w.']+|(?:\w+\.)+(?:{ours})\.[\w']+)"
     wrong += [f"{name} is printed with its folder" for name in sorted({*re.findall(far, text)})]
     wrong += names_of_the_library(out, tier, located)
+    wrong += unread_names(tier, located)
     if wrong or not blocks or not located:
         sys.exit("\n".join(wrong) or "Coq has not printed all that it was asked for")
     print(re.sub("^ +| +$", "", text, flags=re.MULTILINE), end="")
@@ -394,6 +398,35 @@ def names_of_the_library(out, tier, located):
         if last in unlisted and (last in defined or not (far or kind == "Module")):
             wrong.append(f"{name} is a name of the library, which may not be defined between marks")
     return wrong
+
+
+def unread_names(tier, located):
+    """Return what differs between the names that Coq lists for each file, and those read here."""
+    listed = (HERE / "listed.txt").read_text("utf-8").splitlines()
+    constructors = {*re.findall(r"^Constructor UserDP\.(\S+)", located, re.MULTILINE)}
+    wrong = []
+    for path in sorted((HERE / tier).glob("*.v")):
+        if path.stem == "instances":
+            continue
+        source = Source(path, listed)
+        names = names_in_coq(path.stem, located)
+        differ = names ^ (source.global_names.keys() - source.constructors)
+        between_marks = source.constructors & {*source.parts}
+        differ |= {x for x in between_marks if f"{source.module}.{x}" not in constructors}
+        wrong += [f"Coq and scan.py differ in {x}, of {source.file}" for x in sorted(differ)]
+    return wrong
+
+
+def names_in_coq(stem, located):
+    """Return the names that Coq lists for a file, but for constructors and induction principles."""
+    found = re.search(rf"^Module\s{stem}\s:= Struct\s([^:]*?)\s*End$", located, re.MULTILINE)
+    if found is None:
+        sys.exit(f"Coq has not listed the names of {stem}.v")
+    words = found[1].split()
+    names = dict(zip(words[1::2], words[::2], strict=True))  # with their kinds
+    types = [name for name, kind in names.items() if kind in ("Inductive", "Record", "Variant")]
+    sorts = ("ind", "rec", "rect", "sind")
+    return names.keys() - {f"{name}_{sort}" for name in types for sort in sorts}
 
 
 def printed(text, constant):
@@ -432,7 +465,9 @@ def instances(out, tier):
                     f"{instance} leaves {left} open, not {rest}: prove the hypotheses there"
                 )
             users = re.findall(r"\bordinal (\w+)", printed(text, theorem))
-            required = dict.fromkeys(users, "3") | {"m": "m"}
+            # Users of type 'I_L.+1 are three for L = 2.
+            more = re.findall(r"\bordinal \(S (\w+)\)", printed(text, theorem))
+            required = dict.fromkeys(more, "2") | dict.fromkeys(users, "3") | {"m": "m"}
             for argument, given in zip(names, given_to(bodies.get(last, "")), strict=False):
                 if required.get(argument, given) != given:
                     value = required[argument]

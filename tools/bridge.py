@@ -98,6 +98,9 @@ BUSES = ["buses", "Contributions", "4 1", "2 1", "1 1"]
 FIRST = 12
 """So many collections of each page are cases of every kind; the others, of one kind each."""
 
+MAX_SHUFFLED = 60
+"""Up to so many users of a page are given in any order."""
+
 
 @cache
 def page_collections() -> tuple[list[Collection], list[Collection]]:
@@ -139,10 +142,11 @@ class Instance:
         return TOLERANCES.get(type(self.given_eps), Fraction(0))
 
     def users(self) -> Any:
-        """Have `userdp` make the users, and compute for another budget first."""
+        """Have `userdp` make the users, and compute for another budget and for this one first."""
         users = self.collection.users(self.given_upper)
-        ud.optimal_clipping(users, OTHER_BUDGET)
-        ud.optimal_error(users, OTHER_BUDGET)
+        for eps in (OTHER_BUDGET, self.given_eps):
+            ud.optimal_clipping(users, eps)
+            ud.optimal_error(users, eps)
         return users
 
     def first(self, n: int) -> Instance:
@@ -155,13 +159,32 @@ def exact_value(given: Any) -> Fraction:
     return Fraction(given.item() if isinstance(given, np.generic) else given)
 
 
+def in_random_type(counts: list[int], rng: Random) -> Collection:
+    """Return the collection of these counts, in any accepted type that can represent them."""
+    types = [np.int32, np.int64, np.uint64, object, *[np.uint8] * (max(counts) < 2**8)]
+    form = rng.choice([list, tuple, *types])
+    argument = form(counts) if form in (list, tuple) else np.array(counts, dtype=form)
+    return Collection("Contributions", (argument,), counts)
+
+
 def random_collection(rng: Random) -> Collection:
     """Draw a collection: one user, a few (often with ties), or many; in any accepted type."""
     n_users = rng.choice([1, 2, rng.randint(3, 12), rng.randint(3, 12), 40])
-    counts = [rng.choice([1, 2, rng.randint(1, 60)]) for _ in range(n_users)]
-    form = rng.choice([list, tuple, np.uint8, np.int32, np.int64, np.uint64, object])
-    argument = form(counts) if form in (list, tuple) else np.array(counts, dtype=form)
-    return Collection("Contributions", (argument,), counts)
+    return in_random_type([rng.choice([1, 2, rng.randint(1, 60)]) for _ in range(n_users)], rng)
+
+
+def in_random_order(collection: Collection, rng: Random) -> Collection:
+    """Return the users of a page, which are recorded largest first, in another order and type.
+
+    If there are many, equal counts mostly stay side by side: Coq reads each run of them once.
+    """
+    counts = collection.counts
+    if collection.maker != "Contributions":
+        return collection
+    if len(counts) <= MAX_SHUFFLED:
+        return in_random_type(rng.sample(counts, len(counts)), rng)
+    cut = rng.randrange(len(counts))
+    return in_random_type(rng.choice([counts, counts[::-1], counts[cut:] + counts[:cut]]), rng)
 
 
 def random_budget(rng: Random) -> Fraction:
@@ -182,18 +205,24 @@ def random_form(eps: Fraction, rng: Random) -> Any:
     return rng.choice(forms)
 
 
-def book_instances(kind: str, in_floats: bool) -> list[Instance]:
+def book_instances(kind: str, in_floats: bool, rng: Random) -> list[Instance]:
     """Return the book's collections, each with one budget and bound; the buses with all of them."""
     (buses, *others), in_turn = page_collections()
     others += in_turn[[*KINDS].index(kind) :: len(KINDS) - 1]
     settings = [*zip(BOOK_BUDGETS, BOOK_UPPERS, strict=True)]
     shift = 3 if in_floats else 0
     chosen = [(buses, eps, upper) for eps, upper in settings] + [
-        (users, *settings[(i + shift) % len(settings)]) for i, users in enumerate(others)
+        (in_random_order(users, rng), *settings[(i + shift) % len(settings)])
+        for i, users in enumerate(others)
     ]
+    forms: list[tuple[type, type]] = [(Fraction, Fraction)]
     if in_floats:
-        return [Instance.of(users, float(upper), float(eps)) for users, eps, upper in chosen]
-    return [Instance.of(users, upper, eps) for users, eps, upper in chosen]
+        forms = [(float, float), (Fraction, float), (float, Fraction)]
+    return [
+        Instance.of(users, upper_form(upper), eps_form(eps))
+        for users, eps, upper in chosen
+        for upper_form, eps_form in [rng.choice(forms)]
+    ]
 
 
 def random_instance(rng: Random, in_floats: bool) -> Instance:
@@ -207,7 +236,8 @@ def random_instance(rng: Random, in_floats: bool) -> Instance:
     float_type: Callable[[Any], Any] = rng.choice(
         [float, float, np.float64, np.float32, np.float16]
     )
-    uppers = [float(upper), np.float64(upper), np.float32(float(upper)), int(upper) + 1]
+    floats = [form(float(upper)) for form in (float, np.float64, np.float32, np.float16)]
+    uppers = [*floats, int(upper) + 1, np.int64(int(upper) + 1)]
     return rng.choice(
         [
             Instance.of(users, rng.choice(uppers), float_type(float(near))),
@@ -565,7 +595,7 @@ def instances(kind: str, n: int, rng: Random) -> list[Instance]:
     in_floats = IN_FLOATS.get(kind, [False])
     types = [in_floats[i % len(in_floats)] for i in range(n)]
     drawn = [random_instance(rng, floats) for floats in types]
-    return [x for floats in in_floats for x in book_instances(kind, floats)] + drawn
+    return [x for floats in in_floats for x in book_instances(kind, floats, rng)] + drawn
 
 
 def book_floors(n: int, rng: Random) -> list[Case]:

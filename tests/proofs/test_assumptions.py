@@ -1,5 +1,6 @@
 """The machine-checked proofs: no axiom and no weakened definition goes unnoticed."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -192,6 +193,42 @@ def test_a_definition_with_the_end_mark_of_the_output_does_not_hide_later_names(
     command = [sys.executable, PROOFS / "scan.py", "mentions", tmp_path / "built"]
     run = subprocess.run(command, capture_output=True, text=True)
     assert "mentions levels.unmarked, which is not defined" in run.stderr
+
+
+def test_a_name_that_is_not_read_is_found_in_what_coq_lists(built, tmp_path):
+    """With a scanner that lets a definition pass after `with`."""
+    scanner = copied(built, tmp_path) / "scan.py"
+    text = scanner.read_text("utf-8")
+    condition = 'if used[:1] != ["Ltac"] and len(ends) > used.count("match"):'
+    assert text.count(condition) == 1
+    scanner.write_text(text.replace(condition, "if False:"), "utf-8")
+    with (scanner.parent / "few_numbers.v").open("a", encoding="utf-8") as file:
+        file.write("Fixpoint ten (k : nat) : nat := 0xa_with unread (k : nat) : bool := true.\n")
+    assert "Coq and scan.py differ in unread, of few_numbers.v" in checked(tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("tier", "right", "wrong", "message"),
+    [
+        ("", "Definition different_counts", "Definition other", "differ in different_counts"),
+        ("", "Definition different_counts", "Definition other", "differ in other, of few_n"),
+        ("", "Variant plan", "Variant plan Module inner", "differ in inner, of table.v"),
+        ("", "Constructor UserDP.table.Plan", "Constant UserDP.table.Plan", "differ in Plan, of"),
+        ("", "Module few_numbers", "Module others", "has not listed the names of few_numbers.v"),
+        ("reals/", "Module sums", "Module others", "has not listed the names of sums.v"),
+    ],
+)
+def test_names_in_coq_must_be_those_read(tier, right, wrong, message, built, tmp_path):
+    copied(built, tmp_path)
+    mentioned = tmp_path / "built" / tier / "mentioned.txt"
+    before, end, text = mentioned.read_text("utf-8").rpartition("tt\n     : unit\n")
+    pattern = right.replace(" ", r"\s")
+    changed, n = re.subn(rf"(?<!\S){pattern}(?!\S)", wrong, text)
+    assert n == 1
+    mentioned.write_text(before + end + changed, "utf-8")
+    command = [sys.executable, PROOFS / "scan.py", "mentions", tmp_path / "built", tier]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert message in run.stderr
 
 
 @pytest.mark.parametrize("name", ["UserDP.Permutation.levels", "reals.sums.is_sum"])
