@@ -86,11 +86,9 @@ CHECKED, IN_PART, BY_HAND = "abf", "g", "cde"
 
 @pytest.fixture
 def toy(monkeypatch):
-    known = dict.fromkeys(CHECKED, ("checked", [], "")) | dict.fromkeys(
-        IN_PART, ("in part", [], "")
-    )
+    known = dict.fromkeys(CHECKED, "checked") | dict.fromkeys(IN_PART, "in part")
     monkeypatch.setattr(statement_map, "references", lambda: TOY)
-    monkeypatch.setattr(statement_map, "checked", lambda: known)
+    monkeypatch.setattr(statement_map, "shown", lambda label: known.get(label, "by hand"))
 
 
 def test_dependencies_of_a_statement_include_those_of_its_dependencies(toy):

@@ -72,7 +72,7 @@ def closed_file(file):
 
 
 def shown(label):
-    """Return the verdict on a statement, "refuted" if what is checked is that it is wrong."""
+    """Return "checked", "in part", "by hand", or "refuted" if what is checked is the negation."""
     verdict, _, remark = checked().get(label, BY_HAND)
     return "refuted" if remark == REFUTED else verdict
 

@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 from .contents import page, pages, parts
-from .proofs import BY_HAND, checked, statements
+from .proofs import shown, statements
 
 BOX = re.compile(r"^(:{3,})\{prf:(?!definition)(\w+)\}.*\n((?s:.*?))^\1$", re.MULTILINE)
 LABEL = re.compile(r"^:label: (\S+)$", re.MULTILINE)
@@ -54,16 +54,11 @@ def dependencies(label):
     return reached
 
 
-def verdict(label):
-    """Return the verdict on a statement: "checked", "in part" or "by hand"."""
-    return checked().get(label, BY_HAND)[0]
-
-
 def counts():
     """Return how many statements of each kind refer to which others, in two sentences."""
-    behind = {label: {*map(verdict, dependencies(label))} for label in references()}
-    of_checked = [verdicts for label, verdicts in behind.items() if verdict(label) == "checked"]
-    of_by_hand = [verdicts for label, verdicts in behind.items() if verdict(label) == "by hand"]
+    behind = {label: {*map(shown, dependencies(label))} for label in references()}
+    of_checked = [verdicts for label, verdicts in behind.items() if shown(label) == "checked"]
+    of_by_hand = [verdicts for label, verdicts in behind.items() if shown(label) == "by hand"]
     to_hand = sum("by hand" in verdicts for verdicts in of_checked)
     to_part = sum("in part" in verdicts for verdicts in of_checked)
     to_checked, to_none = of_by_hand.count({"checked"}), of_by_hand.count(set())
@@ -116,7 +111,7 @@ def insert_map(app, name, template, context, tree):
         lanes = {b: i % LANES for i, b in enumerate(sorted({b for _, b in pairs}, key=spots.get))}
         arrows = {(a, b): curve(spots[a], spots[b], lanes[b]) for a, b in pairs}
         facts = {"spots": spots, "rows": rows, "height": height, "arrows": arrows, "env": app.env}
-        facts |= {"known": {label: verdict(label) for label in spots}}
+        facts |= {"known": {label: shown(label) for label in spots}}
         facts |= {"chapters": chapters(), "titles": statements()}
         drawn = app.builder.templates.render("statement-map.html", facts)
         context["body"] = PLACE.sub(lambda _: drawn, context["body"])
