@@ -351,5 +351,5 @@ def test_a_release_in_parts_is_shown_as_one(opendp):
     assert published["parts"] == [part._asdict() for part in result.parts]
     assert list(published)[-1] == "parts"
     text = result.public_sentence("km/h")
-    assert text.startswith("The mean of 150 records of 42 users is 0.5")
+    assert text.startswith("The published mean of 150 records of 42 users is 0.5")
     assert "no outcome would have been more than 20.1 times as likely" in text

@@ -23,12 +23,12 @@ def test_the_sentence_states_mean_error_interval_and_budget(opendp):
     low, high = result.interval()
     assert 22 < low < 26 < high < 30
     assert result.public_sentence("km/h") == (
-        "The mean of 240 records of 60 users is 26.0 km/h. On average over the noise, it is off "
-        "by at most 1.1 km/h, whatever the records are; with a probability of 95 %, the exact mean "
-        f"is between {low - 0.05:.1f} and {high + 0.05:.1f} km/h. Noise protects each of the "
-        "users: had the values of the records of any one of them been entirely different, no "
-        "outcome would have been more than 2.72 times as likely (user-level differential privacy, "
-        "eps = 1)."
+        "The published mean of 240 records of 60 users is 26.0 km/h. On average over the noise, it "
+        "is off by at most 1.1 km/h, whatever the records are; with a probability of 95 %, the "
+        f"interval from {low - 0.05:.1f} to {high + 0.05:.1f} km/h contains the exact mean. Noise "
+        "protects each of the users: had the values of the records of any one of them been "
+        "entirely different, no outcome would have been more than 2.72 times as likely (user-level "
+        "differential privacy, eps = 1)."
     )
 
 
@@ -107,7 +107,7 @@ def test_digits_depend_on_the_error_and_are_rounded_to_the_safe_side():
 def test_users_and_records_are_named_as_the_reader_chooses(opendp):
     result = release.private_mean(USERS, VALUES, **TABLE, budget=1)
     text = result.public_sentence("min", users="patients", records="visits")
-    assert text.startswith("The mean of 240 visits of 60 patients is 26.0 min. ")
+    assert text.startswith("The published mean of 240 visits of 60 patients is 26.0 min. ")
     assert "whatever the visits are" in text
     assert "Noise protects each of the patients: had the values of the visits of any one" in text
     protected = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
@@ -120,7 +120,7 @@ def test_sentence_table_and_json_say_what_the_table_holds(opendp):
     public = {**TABLE, "of": "visits in week 12"}
     plain = release.private_mean(USERS, VALUES, **TABLE, budget=1)
     named = release.private_mean(USERS, VALUES, **public, budget=1)
-    start = "The mean of 240 records of 60 users"
+    start = "The published mean of 240 records of 60 users"
     assert named.public_sentence() == plain.public_sentence().replace(
         start, f"{start} (visits in week 12)"
     )
@@ -129,7 +129,7 @@ def test_sentence_table_and_json_say_what_the_table_holds(opendp):
     plain_protected = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=2)
     protected = release.private_mean_protected_counts(USERS, VALUES, **public, eps=1, cap=2)
     assert protected.public_sentence() == plain_protected.public_sentence().replace(
-        "The mean in", "The mean (visits in week 12) in", 1
+        "The published mean in", "The published mean (visits in week 12) in", 1
     )
     assert protected.public() == plain_protected.public() | {
         "of": f"visits in week 12: {plain_protected.public()['of']}"
@@ -148,18 +148,23 @@ def test_the_sentence_says_if_all_users_have_equal_weight(opendp):
         np.arange(60), VALUES[:60], **TABLE, budget=1, outside="clamp"
     )
     text = one_value_each.public_sentence(users="patients")
-    assert text.startswith("The mean of one value of each of 60 patients is 26.0 (values beyond")
-    assert "the exact mean computed in this way is between" in text
+    assert text.startswith(
+        "The published mean of one value of each of 60 patients is 26.0 (values beyond"
+    )
+    assert "contains the exact mean computed in this way." in text
     once = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=1)
     assert once.public_sentence(users="patients", records="visits").startswith(
-        "The mean in which all patients have equal weight, each with the average of their own "
+        "The published mean in which all patients have equal weight, each with the average of their own "
         "visits, "
     )
 
 
 def test_the_sentence_is_in_the_singular_for_one_user(opendp):
     """Only with the default words: it does not know the singular of other words."""
-    starts = {1: "The mean of one value of one user is", 3: "The mean of 3 records of one user is"}
+    starts = {
+        1: "The published mean of one value of one user is",
+        3: "The published mean of 3 records of one user is",
+    }
     for n, start in starts.items():
         result = release.private_mean(["a"] * n, VALUES[:n], **TABLE, budget=1)
         text = result.public_sentence()
@@ -167,7 +172,7 @@ def test_the_sentence_is_in_the_singular_for_one_user(opendp):
         assert f"whatever the {'record is' if n == 1 else 'records are'}; with" in text
         assert "the one user: had the values of the records been entirely different, no" in text
     assert result.public_sentence(users="patients").startswith(
-        "The mean of 3 records of 1 patients"
+        "The published mean of 3 records of 1 patients"
     )
 
 

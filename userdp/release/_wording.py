@@ -137,9 +137,9 @@ def _mean_of(result: Any, words: Words) -> str:
     exact = "the exact mean computed in this way" if rules else "the exact mean"
     what += table_description(result)
     return (
-        f"The mean of {what} is {mean}{unit}{rules}. On average over the noise, it is off by "
-        f"at most {error}{unit}, {_whatever(result.n_records, records)}; with a probability of "
-        f"95 %, {exact} is between {low} and {high}{unit}."
+        f"The published mean of {what} is {mean}{unit}{rules}. On average over the noise, it is "
+        f"off by at most {error}{unit}, {_whatever(result.n_records, records)}; with a probability "
+        f"of 95 %, the interval from {low} to {high}{unit} contains {exact}."
     )
 
 
@@ -151,9 +151,9 @@ def _protected_mean_of(result: Any, words: Words) -> str:
         weights = f"all {users} have equal weight, each with the average of their own {records},"
     rules = replacement_rules(result.outside, result.missing)
     return (
-        f"The mean{table_description(result)} in which {weights} is {mean}{unit}{rules}. With a "
-        f"probability of 95 %, the exact value of that mean is between {low} and {high}{unit}, "
-        f"whatever the {records} are."
+        f"The published mean{table_description(result)} in which {weights} is {mean}{unit}{rules}. "
+        f"With a probability of 95 %, the interval from {low} to {high}{unit} contains the exact "
+        f"value of that mean, whatever the {records} are."
     )
 
 
