@@ -11,9 +11,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import quad
 
 from userdp import release
 from userdp.release import _protected as protected
+from userdp.release._intervals import laplace_sum_reach
 
 EXAMPLE = protected.ProtectedCountsMean(
     **{"mean": 5.0, "eps": 1.0, "privacy_unit": "", "lower": 1.0, "upper": 10.0, "centre": 4.0},
@@ -144,25 +146,84 @@ def test_some_neighbours_spend_the_whole_budget(opendp):
         assert sum(abs(a - b) / (2 * m) for a, b, m in zip(one, other, moved, strict=True)) == 1
 
 
-@pytest.mark.parametrize(("weight", "level"), [*itertools.product(WEIGHTS, LEVELS)])
-def test_intervals_of_the_weight_and_of_the_mean_include_all_corners(weight, level):
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_the_interval_of_the_weight_allows_for_discrete_noise(weight, level):
     """For discrete Laplace noise, |Z| exceeds scale * log(1/q) + 1 with probability below q."""
     result = dataclasses.replace(EXAMPLE, noisy_weight=weight)
     reach = 2 * log(1 / (1 - level)) + 1
     ends = [max(weight - reach, 0), max(weight + reach, 0)]
     assert result.weight_interval(level) == pytest.approx(ends)
-    chance = (1 + level) / 2
-    reach = 6 * log(1 / (1 - chance)) + 0.5
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_the_interval_of_the_mean_contains_every_mean_that_the_noise_allows(weight, level):
+    """Means on a grid, each with the quantile at its own distance; and hardly more of them."""
+    distances = np.linspace(-3, 3, 121)
     for total in (-900, -25, -7.3, 0, 3.5, 7.3, 15.5, 31, 50, 900):
-        result = dataclasses.replace(result, noisy_sum=total)
-        sums, weights = (total - reach, total + reach), result.weight_interval(chance)
-        corners = [s / max(n, 1) for s, n in itertools.product(sums, weights)]
-        low, high = (4 + max(-3, min(end, 3)) for end in (min(corners), max(corners)))
-        expected = max(low - 0.25, 1), min(high + 0.25, 10)
-        assert result.noise_interval(level) == pytest.approx(expected)
+        result = dataclasses.replace(EXAMPLE, noisy_weight=weight, noisy_sum=total)
+        low, high = result.noise_interval(level)
+        assert 1 <= low <= high <= 10
+        reaches = np.array(
+            [laplace_sum_reach(6, 2 * abs(t), level) + 0.5 + abs(t) for t in distances]
+        )
+        allowed = distances[np.abs(total - distances * weight) <= reaches]
+        assert not allowed.size or low <= 4 + allowed[0] - 0.25 + 1e-9 or low == 1
+        assert not allowed.size or high >= 4 + allowed[-1] + 0.25 - 1e-9 or high == 10
+        if weight >= 20 and allowed.size > 2:
+            assert low >= 4 + allowed[0] - 0.25 - 0.2
+            assert high <= 4 + allowed[-1] + 0.25 + 0.2
         bias = 6 - 3  # the upper bound is 6 from the centre
-        wide = max(expected[0] - bias, 1), min(expected[1] + bias, 10)
+        wide = max(low - bias, 1), min(high + bias, 10)
         assert result.interval(level) == pytest.approx(wide)
+
+
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (3.0, 1.0), (1.0, 0.01), (2.0, 0.0)])
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_quantile_of_a_sum_of_laplace_noise(scales, level):
+    """The chance that |Z_1 + Z_2| exceeds it, by integrating over Z_2."""
+    first, second = scales
+    x = laplace_sum_reach(first, second, level)
+    assert laplace_sum_reach(second, first, level) == x
+
+    def exceeds(z):
+        near, far = abs(x - z) / first, (x + z) / first
+        above = exp(-near) / 2 if z <= x else 1 - exp(-near) / 2
+        below = exp(-far) / 2 if z >= -x else 1 - exp(-abs(far)) / 2
+        return above + below
+
+    chance = exceeds(0.0)
+    if second:
+        ends = 60 * second
+        chance, _ = quad(
+            lambda z: exceeds(z) * exp(-abs(z) / second) / (2 * second),
+            *(-ends, ends),
+            points=sorted({0.0, *(end for end in (-x, x) if abs(end) < ends)}),
+            limit=200,
+        )
+    assert chance == pytest.approx(1 - level, rel=1e-6)
+
+
+def laplace_below(numbers, scale):
+    """Return the probabilities that discrete Laplace noise is at most these integers."""
+    q = exp(-1 / scale)
+    tail = q ** (np.abs(numbers + 0.5) + 0.5) / (1 + q)
+    return np.where(numbers >= 0, 1 - tail, tail)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("distance", [-3, -0.7, 0, 1.2, 2.9])
+def test_the_noise_allows_the_mean_with_the_probability_of_its_interval(distance, level):
+    """Exactly, by summation over the noise of the weight; and with a probability hardly larger."""
+    fine = dataclasses.replace(EXAMPLE, weight_scale=60.0, sum_scale=180.0, step=0.25)
+    weights = np.arange(-3000, 3001)
+    margin = fine._noise_at(abs(distance), level)
+    highest = np.floor((distance * weights + margin) / fine.step)
+    lowest = np.ceil((distance * weights - margin) / fine.step)
+    chances = laplace_below(highest, 720.0) - laplace_below(lowest - 1, 720.0)
+    chance = float(laplace_chances(weights, 60.0) @ chances)
+    assert level <= chance <= level + 0.02
 
 
 @pytest.mark.parametrize(
@@ -205,7 +266,7 @@ def test_a_mean_with_protected_counts_is_shown_as_a_table(opendp):
     shown = dict(line.split("  ", 1) for line in repr(result).splitlines())
     assert {name: text.strip() for name, text in shown.items()} == {
         "private mean": "12",
-        "95 % interval": "4.48733 to 19.5127 (without the effect of the cap)",
+        "95 % interval": "4.62165 to 19.3784 (without the effect of the cap)",
         "budget": f"eps = 2, {protected.COUNTS_PROTECTED}",
         "weight": "120 (95 % interval: 110.012 to 129.988), at most 3 per user",
         "error on the worst dataset": "at most 7.433 on average over the noise (without the effect "

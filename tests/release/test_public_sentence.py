@@ -154,8 +154,8 @@ def test_the_sentence_says_if_all_users_have_equal_weight(opendp):
     assert "contains the exact mean computed in this way." in text
     once = release.private_mean_protected_counts(USERS, VALUES, **TABLE, eps=1, cap=1)
     assert once.public_sentence(users="patients", records="visits").startswith(
-        "The published mean in which all patients have equal weight, each with the average of their own "
-        "visits, "
+        "The published mean in which all patients have equal weight, each with the average of "
+        "their own visits, "
     )
 
 

@@ -10,7 +10,7 @@ from scipy.special import exprel, ndtri
 from userdp import _checks as check
 from userdp._checks import Floats
 from userdp._search import double, halve
-from userdp.beyond.noise import GaussianNoise, Noise
+from userdp.beyond.noise import GaussianNoise, LaplaceNoise, Noise
 
 
 def read_level(level: object) -> float:
@@ -69,6 +69,24 @@ def parts_reach(law: Noise, first: PartOfError, second: PartOfError, level: floa
     in_second = first.largest + noise_reach(law, second.scale, second.bias, level)
     in_first = second.largest + noise_reach(law, first.scale, first.bias, level)
     return min(in_both, in_second, in_first)
+
+
+def laplace_sum_reach(first: float, second: float, level: float) -> float:
+    """Return what |Z_1 + Z_2|, Laplace noise of two scales, exceeds with probability 1 - level.
+
+    With a as the unit of the scales a >= b, it exceeds x with probability
+    (exp(-x) - b^2 exp(-x / b)) / (1 - b^2).
+    """
+    b, a = sorted([first, second])
+    if b == 0:
+        return noise_reach(LaplaceNoise(1), a, 0.0, level)
+    ratio = b / a
+
+    def is_exceeded(x: Floats) -> bool:  # without the difference of nearly equal numbers
+        more = x * ratio / (1 + ratio) * float(exprel(-x * (1 - ratio) / ratio))
+        return bool(exp(-x) * (1 + more) > 1 - level)
+
+    return a * _smallest_not_exceeded(is_exceeded, 1.0)
 
 
 def _sum_reach(law: Noise, first: float, second: float, level: float) -> float:

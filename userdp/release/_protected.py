@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from math import exp, expm1, log
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,7 +18,7 @@ from userdp.beyond.noise import LaplaceNoise
 from userdp.model import Epsilon, read_eps
 from userdp.noise import noisy_error
 from userdp.release._grid import LEVEL_ERROR, Grid, Window, nearest, origin_of, read_grid
-from userdp.release._intervals import read_level
+from userdp.release._intervals import laplace_sum_reach, read_level
 from userdp.release._noise import (
     LARGEST_SCALE,
     Noisy,
@@ -40,6 +41,9 @@ LARGEST_CAP = 2**31
 
 CELLS_PER_SCALE, MAX_SCALES = 32, 40
 """Negative noise of the weight is bounded in cells of 1/32 of its scale, down to 40 scales."""
+
+N_CELLS, ROUNDS = 8, 3
+"""The range of a mean is divided into so many cells, and the interval found there again."""
 
 ESTIMATED_MEAN = "the mean in which no user counts for more than `cap` records"
 
@@ -164,17 +168,43 @@ class ProtectedCountsMean(Release):
 
         It allows for the noise, not for the bias of clipping. The level is attained on every
         dataset with at least one user; `level` is as in `interval`.
+
+        Notes
+        -----
+        Let that mean be t above the centre. In `noisy_sum` - t `noisy_weight` the sum and t times
+        the weight cancel, and Z_1 - t Z_2 remains, the noise. So |noisy_sum - t noisy_weight| is at
+        most the quantile of |Z_1 - t Z_2| with probability at least `level`: the t for which it is
+        are a confidence set (Fieller, 1954). The quantile increases with |t|, so in each cell of
+        the range it is bounded by that at the farther end.
         """
-        # Each of the two intervals misses with probability at most (1 - level) / 2.
-        each_level = (1 + read_level(level)) / 2
-        weights = [max(weight, 1.0) for weight in self.weight_interval(each_level)]
-        margin = self.sum_scale * log(1 / (1 - each_level)) + self.step
-        sums = [self.noisy_sum - margin, self.noisy_sum + margin]
-        quotients = [total / weight for total in sums for weight in weights]
-        ends = np.clip([min(quotients), max(quotients)], -self.reach, self.reach)
-        low = self.centre + float(ends[0]) - self.rounding
-        high = self.centre + float(ends[1]) + self.rounding
+        chance = read_level(level)
+        low, high = -self.reach, self.reach
+        for _ in range(ROUNDS if self.noisy_weight >= 1 else 0):
+            edges = np.linspace(low, high, N_CELLS + 1)
+            parts = [self._allowed(start, end, chance) for start, end in pairwise(edges)]
+            ends = [end for part in parts for end in part]
+            if not ends:
+                low = high = float(np.clip(self.noisy_sum / self.noisy_weight, low, high))
+                break
+            low, high = min(ends), max(ends)
+        low, high = self.centre + low - self.rounding, self.centre + high + self.rounding
         return max(low, self.lower), min(high, self.upper)
+
+    def _allowed(self, start: float, end: float, level: float) -> tuple[()] | tuple[float, float]:
+        """Return the ends of the part of a cell that the noise allows, or nothing."""
+        margin = self._noise_at(max(-start, end), level)
+        lowest = max((self.noisy_sum - margin) / self.noisy_weight, start)
+        highest = min((self.noisy_sum + margin) / self.noisy_weight, end)
+        return (lowest, highest) if lowest <= highest else ()
+
+    def _noise_at(self, distance: float, level: float) -> float:
+        """Return what |Z_1 - t Z_2| exceeds with probability at most 1 - level if |t| <= distance.
+
+        Discrete Laplace noise, the difference of two exponential numbers that are rounded
+        downwards, differs by less than one step from that of the numbers themselves.
+        """
+        continuous = laplace_sum_reach(self.sum_scale, distance * self.weight_scale, level)
+        return continuous + self.step + distance
 
     @discreet
     def interval(self, level: float = 0.95) -> tuple[float, float]:
