@@ -320,7 +320,7 @@ def refuse_without_instance(sources):
         folder = "reals/" if source.file.startswith("reals/") else ""
         bodies = next(x.bodies for x in sources if x.file == f"{folder}instances.v")
         for name in [name for name, assumed in source.theorems.items() if assumed]:
-            start = f"Definition {name} := @{source.module}.{name} "
+            start = f"Definition {name} := @UserDP.{source.module}.{name} "
             given = " ".join(given_to(bodies.get(name, "")))
             given = given.replace("%:R", "")  # a colon else says what type to show instead
             if not bodies.get(name, "").startswith(start) or re.search(r"[^\w'.@% ]", given):

@@ -176,9 +176,30 @@ def test_the_reals_rest_on_three_assumptions_and_no_fourth(built, tmp_path):
     assert "The statements rest on something else." in run.stdout
 
 
+FRACTION = """From Coq Require Import Compat.AdmitAxiom.
+From mathcomp Require Import all_ssreflect all_algebra.
+(* begin slip *)
+Theorem Ratio0 : (4 = 5)%N.
+(* end slip *)
+Proof. by case: proof_admitted. Qed.
+"""
+
+
+def test_a_theorem_of_the_library_does_not_stand_for_one_of_a_file_with_its_name(built, tmp_path):
+    """MathComp has a file fraction.v, too, and a lemma Ratio0 in it."""
+    files = copied(built, tmp_path)
+    (files / "fraction.v").write_text(FRACTION, "utf-8")
+    run = checked(tmp_path)
+    assert run.returncode != 0
+    assert "The statements rest on something else." in run.stdout
+    assert "+AdmitAxiom.proof_admitted : False" in run.stdout
+
+
 def test_an_instance_proves_the_hypotheses(built, tmp_path):
     """The name alone is not an instance."""
-    run = checked_with(UNDER_HYPOTHESES, "Definition slip := @one_line.slip .\n", built, tmp_path)
+    run = checked_with(
+        UNDER_HYPOTHESES, "Definition slip := @UserDP.one_line.slip .\n", built, tmp_path
+    )
     assert run.returncode != 0
     assert "instances.slip leaves ['bad'] open, not []" in run.stdout
 

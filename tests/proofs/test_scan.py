@@ -25,7 +25,7 @@ UNLISTED = "listed.txt does not list this command: "
 NOTATION = "listed.txt does not list this notation: "
 NOT_DATA = "a variable must be data; assume by a Hypothesis: "
 NO_VALUES = "a hypothesis could say that this variable has no values: "
-NO_INSTANCE = "instances.v lacks 'Definition slip := @one_line.slip ...'"
+NO_INSTANCE = "instances.v lacks 'Definition slip := @UserDP.one_line.slip ...'"
 UNREAD = "this is an axiom, or cannot be read: "
 UNMARKED = "between marks are theorems, definitions and variables, at the margin: "
 IN_PROOF = "within a proof only tactics and 'Qed.' may stand: "
@@ -352,12 +352,12 @@ FILES = {
 # Text that is also added to instances.v: instances that do not apply the theorem to arguments.
 NO_INSTANCES = {
     "a proof of something else": "Definition slip := I.\n",
-    "another theorem": "Definition slip := @one_line.thm_one_line R.\n",
-    "a function": "Definition slip := fun bad => @one_line.slip bad.\n",
-    "an equation": "Definition slip := @one_line.slip = @one_line.slip.\n",
-    "an arrow": "Definition slip := @one_line.slip -> True.\n",
-    "another type": "Definition slip := @one_line.slip : (false -> (4 = 5)%N).\n",
-    "a local definition": "Definition slip := @one_line.slip let y := 0 in True.\n",
+    "another theorem": "Definition slip := @UserDP.one_line.thm_one_line R.\n",
+    "a function": "Definition slip := fun bad => @UserDP.one_line.slip bad.\n",
+    "an equation": "Definition slip := @UserDP.one_line.slip = @UserDP.one_line.slip.\n",
+    "an arrow": "Definition slip := @UserDP.one_line.slip -> True.\n",
+    "another type": "Definition slip := @UserDP.one_line.slip : (false -> (4 = 5)%N).\n",
+    "a local definition": "Definition slip := @UserDP.one_line.slip let y := 0 in True.\n",
     "a lemma": "Lemma slip : True. Proof. by []. Qed.\n",
 }
 
@@ -435,7 +435,10 @@ def test_an_instance_that_does_not_apply_the_theorem_is_refused(slip, copied):
     failed, words = refused(copied, one_line=in_section, instances=NO_INSTANCES[slip])
     assert failed
     assert "one_line.v:" in words
-    assert "instances.v lacks 'Definition slip := @one_line.slip ...' with its arguments" in words
+    assert (
+        "instances.v lacks 'Definition slip := @UserDP.one_line.slip ...' with its arguments"
+        in words
+    )
 
 
 def test_an_instance_must_not_be_in_a_section_with_hypotheses(copied):
