@@ -94,7 +94,7 @@ def bars(errors: dict[str, tuple[float, float]]) -> Iterable[pd.DataFrame]:
 
 
 def bias_and_noise(width: float, eps: float) -> tuple[float, float]:
-    """Return bias and mean noise of the centred intervals of a total width."""
+    """Return bias and mean absolute noise of the centred intervals of a total width."""
     noise = width / BUSES.total / eps
     return float(ud.symmetric_error(BUSES, width, eps)) - noise, noise
 
@@ -366,7 +366,7 @@ def show_law(part: Part, cap: float) -> None:
     part.ax.spines["left"].set_visible(False)
 
 
-ERROR = "bias and mean noise, worst case (km/h)"
+ERROR = "bias and mean absolute noise, worst case (km/h)"
 
 
 def offset_errors(clipping: ud.Clipping, eps: float) -> dict[str, tuple[float, float]]:

@@ -155,7 +155,7 @@ def test_figures_2_and_3_agree_with_other_draws(figure, name):
                     assert row.standard_error == pytest.approx(errors.std() / 100, rel=0.15)
 
 
-SETTINGS = ["Users", "Samples", "Budgets ε", "Axes", "Trials", "Quantile", "Seed", "Not compared"]
+SETTINGS = ["Users", "Samples", "Budgets ε", "Axes", "Trials", "Quantile", "Seed", "Curves"]
 
 
 @pytest.mark.parametrize("figure", [1, 2, 3])

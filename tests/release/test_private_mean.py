@@ -355,7 +355,7 @@ def test_result_is_shown_as_a_table(opendp):
         f"95 % interval               {downwards(low)} to {upwards(high)} "
         "(on every dataset with these counts)",
         f"budget                      eps = 3, {result.privacy_unit}",
-        "error on the worst dataset  0.9503 on average over the noise (bias plus mean noise 1.001, "
+        "error on the worst dataset  0.9503 on average over the noise (bias plus mean absolute noise 1.001, "
         "bias 0), with values clamped to the bounds and missing values set to the centre",
         "noise                       integers drawn by OpenDP, scale 1",
         "averages clipped to         [0, 6] (2 records per user)",

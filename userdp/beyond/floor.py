@@ -1,4 +1,4 @@
-"""Lower bounds on the worst-case error of every private mechanism, with their proofs.
+"""Lower bounds on the largest mean absolute error of private mechanisms, with their proofs.
 
 A certificate holds a few datasets of the heaviest users and the multipliers of a linear program.
 Any multipliers prove a valid bound, in exact arithmetic: thm-certificate of the book. Neighbouring
@@ -350,7 +350,7 @@ class FloorCertificate:
 
 
 def minimax_certificate(users: Contributions, eps: Epsilon) -> FloorCertificate:
-    """Return a lower bound on the worst-case error of every private mechanism, and its proof.
+    """Return a lower bound on the largest mean absolute error of private mechanisms, and its proof.
 
     No user-level eps-DP mechanism (neighbours may differ in all samples of one user; counts, bound
     on samples and eps are public) has a worst-case mean absolute error below `bound`. This is the

@@ -18,7 +18,7 @@ from userdp.model import Contributions, Epsilon, read_eps
 
 
 def minimax_lower_bound(users: Contributions, eps: Epsilon) -> float:
-    """Return a lower bound on the worst-case error of every user-level eps-DP mechanism.
+    """Return a lower bound on the minimax risk of user-level eps-DP mechanisms.
 
     It is (U/N) max_n H(n) b_n, where H(n) is the sum of the n largest counts. Here b_n is the
     larger of 1 / (1 + cosh(eps) + n sinh(eps)), from a chain of datasets in which one user after

@@ -18,8 +18,8 @@ from userdp.beyond.errors import _removed_noise, projected_error, threshold
 from userdp.beyond.noise import Budget, Noise, read_budget
 from userdp.model import Contributions
 
-# Widths to try, as shares of the largest sum in a part: 64 in equal steps, and a geometric sequence
-# with this ratio, down to this share of a user's mean sum.
+# Widths to try, as shares of the largest U m_l in a part: 64 in equal steps, and a geometric
+# sequence with this ratio, down to this share of the mean of the U m_l.
 _EQUAL_SHARES = np.arange(1, 65) / 64
 _WIDTH_RATIO = 1.005
 _SMALLEST_SHARE_OF_MEAN = 1 / 200
@@ -89,8 +89,8 @@ def best_split(users: Contributions, budget: Budget) -> Split:
     with the same weights.
 
     The width of all users together, and of each part, is the best of these: `threshold` for "l1";
-    64 equal steps up to the largest sum of a user; and a geometric sequence of widths, each 0.5 %
-    below the next, from the largest sum down to 1/200 of the mean sum; but no width whose noise has
+    64 equal steps up to the largest U m_l; and a geometric sequence of widths, each 0.5 % below the
+    next, from the largest U m_l down to 1/200 of their mean; but no width whose noise has
     a mean absolute value above 1,000 U. A split is tried below each of the 16 largest distinct
     counts with at most 1,000 heavy users. All of this depends only on public quantities: counts,
     bound and law.

@@ -253,7 +253,7 @@ class Modulus(Generic[Number]):
         return self._number(slope)
 
     def lower_bound(self, eps: Epsilon) -> float:
-        """Return a lower bound on the worst-case error of every user-level eps-DP mechanism.
+        """Return a lower bound on the minimax risk of user-level eps-DP mechanisms.
 
         It is max_n omega(n) / (1 + cosh(eps) + n sinh(eps)): thm-chain of the book. For the mean
         `minimax_lower_bound` may be larger.

@@ -73,7 +73,7 @@ def decide_joint(
     """Decide the threshold, and the widths, for the smallest sum of mean absolute errors.
 
     A user has equally many records in every column. The threshold
-    of thm-several-means minimises bias plus mean noise. For the mean absolute error of projected
+    of thm-several-means minimises bias plus mean absolute noise. For the mean absolute error of projected
     means a smaller one may be better, so some larger ranks are tried as well. Rounding widths down
     to whole steps costs nothing, because the noise is for the rounded widths.
     """

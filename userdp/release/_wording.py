@@ -249,7 +249,7 @@ def _mean_summary(result: Any) -> dict[str, str]:
         "(on every dataset with these counts)",
         "budget": stated_budget(result),
         "error on the worst dataset": f"{upwards(result.worst_case_error, 4)} on average over "
-        f"the noise (bias plus mean noise {upwards(result.worst_case_bound, 4)}, bias "
+        f"the noise (bias plus mean absolute noise {upwards(result.worst_case_bound, 4)}, bias "
         f"{upwards(result.worst_case_bias, 4)})" + replaced_values(result.outside, result.missing),
         "noise": f"integers drawn by OpenDP, {scale} {_noise(result)}{_unbiased(result)}",
         "averages clipped to": _clipped_to(result),

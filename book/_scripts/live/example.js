@@ -132,7 +132,7 @@ function clamp(number, low, high) {
   return Math.min(Math.max(number, low), high);
 }
 
-/** Worst-case bias, mean noise and error for a total width. */
+/** Worst-case bias, mean absolute noise and error for a total width. */
 function worstCase(users, width, eps, share = 0.5) {
   const bias = 2 * Math.max(share, 1 - share) * maths.symmetricBias(users, width);
   const noise = width / users.total / eps;

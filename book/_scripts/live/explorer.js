@@ -69,7 +69,7 @@ const USERS = `
   <fieldset>
     <label for="objective">Minimise</label>
     <select id="objective">
-      <option value="bound">bias + mean noise (the paper)</option>
+      <option value="bound">bias + mean absolute noise (the paper)</option>
       <option value="l1">mean absolute error</option>
     </select>
   </fieldset>`;

@@ -63,7 +63,7 @@ function result({ state, guessing }) {
     return `At ε = ${eps} nothing is clipped, and noise of mean size ${oneDecimal(yours.noise)} km/h is the whole error.`;
   }
   return `At ε = ${eps} the best intervals have a worst-case error of ${error} km/h: ` +
-    `bias ${bias} and mean noise ${noise}. ${end}`;
+    `bias ${bias} and mean absolute noise ${noise}. ${end}`;
 }
 
 function price({ state }) {

@@ -289,7 +289,7 @@ def test_the_sentence_has_the_numbers_of_userdp_and_changes_with_the_budget(page
     page.goto(f"{site}/optimum.html")
     expect(page.locator(".sentence")).to_have_attribute("aria-live", "polite")
     error = float(ud.optimal_error(picture.BUSES, 0.8))
-    assert f"error of {error:.1f} km/h: bias 18.6 and mean noise 11.6" in sentence(page)
+    assert f"error of {error:.1f} km/h: bias 18.6 and mean absolute noise 11.6" in sentence(page)
     best = ud.optimal_clipping(picture.BUSES, 0.8)
     clipped = picture.clipped_mean(best)
     assert f"from {picture.MEAN:.2f} to {clipped:.2f} km/h" in sentence(page)
