@@ -269,7 +269,13 @@ def test_an_account_is_stated_in_a_sentence():
     single = release.account([published(eps=1)])
     assert single.sentence == (
         "This release spends at most eps = 1 by basic composition, or rho = 0.5 by zCDP: "
-        "user-level, for replacing one user's values, with the counts public."
+        "user-level, for replacing one user's values, with the counts public. Had one user's "
+        "protected data been entirely different, no outcome would have been more than 2.72 times "
+        "as likely."
+    )
+    two = release.account([published(eps=1), published(eps=0.5)]).sentence
+    assert two.endswith(
+        " no outcome of all 2 together would have been more than 4.49 times as likely."
     )
     many = release.account([protected(0.1) for _ in range(200)], delta=1e-6)
     assert many.sentence == (

@@ -270,7 +270,17 @@ def test_a_plan_states_the_guarantees_of_a_release_and_reads_no_value(centre):
             assert one.other_error in (None, getattr(row, other))
     best = {row.best for row in rows if row.eps == 2}
     result = release_of(table, eps=2, centre=centre)
-    assert {one.strategy for one in result.means} - {"empty"} == best
+    assert {one.strategy for one in result.means} == best
+    assert all(row.constant == (BOUNDS[row.column][1] - BOUNDS[row.column][0]) / 2 for row in rows)
+
+
+def test_a_plan_says_if_no_user_takes_part_in_two_means():
+    table = {"user": [*"aabbc"], "group": [*"XXXXY"]}
+    options = {"data": table, "group": "group", "groups": ["X", "Y", "Z"]}
+    plan = plan_means("user", {"value": (0, 10)}, **options, eps=1)
+    assert [row.best for row in plan.rows] == ["disjoint", "disjoint", "empty"]
+    assert [row.constant for row in plan.rows] == [5, 5, 5]
+    assert repr(plan).splitlines()[0].split()[-2:] == ["constant", "best"]
 
 
 def test_intervals_cover_individually_or_simultaneously(opendp):

@@ -355,8 +355,9 @@ def test_result_is_shown_as_a_table(opendp):
         f"95 % interval               {downwards(low)} to {upwards(high)} "
         "(on every dataset with these counts)",
         f"budget                      eps = 3, {result.privacy_unit}",
-        "error on the worst dataset  0.9503 on average over the noise (bias plus mean absolute noise 1.001, "
-        "bias 0), with values clamped to the bounds and missing values set to the centre",
+        "error on the worst dataset  0.9503 on average over the noise (bias plus mean absolute "
+        "noise 1.001, bias 0), with values clamped to the bounds and missing values set to the "
+        "centre",
         "noise                       integers drawn by OpenDP, scale 1",
         "averages clipped to         [0, 6] (2 records per user)",
         "records                     4 from 2 users, values in [0, 6]",

@@ -27,6 +27,7 @@ from userdp.release._budgets import (
 from userdp.release._documents import Document, common_privacy_unit, read_documents, refuse_equal
 from userdp.release._noise import load_opendp
 from userdp.release._quiet import discreet
+from userdp.release._wording import likelihood_ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +140,7 @@ def account(
         basic_eps=basic.eps,
         zcdp_eps=zcdp.eps,
         privacy_unit=privacy_unit,
-        sentence=f"{subject} at most {words}: {privacy_unit}.",
+        sentence=f"{subject} at most {words}: {privacy_unit}.{_in_words(best, len(published))}",
     )
 
 
@@ -166,6 +167,17 @@ def _basic(dp: Any, pure: list[float], gaussian: list[float], delta: float | Non
 def eps_of(dp: Any, rho: float, delta: float) -> float:
     """Return the eps for which rho-zCDP implies (eps, delta)-DP; infinite if rho is too large."""
     return inf if rho > LIMITS["rho"][1] else float(profile_of(dp, rho).epsilon(delta))
+
+
+def _in_words(guarantee: Guarantee, n_releases: int) -> str:
+    """Return what pure differential privacy means for all outcomes together, as a sentence."""
+    if not guarantee.eps or guarantee.delta:
+        return ""
+    outcome = "outcome" if n_releases == 1 else f"outcome of all {n_releases:,} together"
+    return (
+        f" Had one user's protected data been entirely different, no {outcome} would have been "
+        f"more than {likelihood_ratio(guarantee.eps)} times as likely."
+    )
 
 
 def _phrase(guarantee: Guarantee, rho: float) -> str:

@@ -72,10 +72,10 @@ def decide_joint(
 ) -> JointDecision:
     """Decide the threshold, and the widths, for the smallest sum of mean absolute errors.
 
-    A user has equally many records in every column. The threshold
-    of thm-several-means minimises bias plus mean absolute noise. For the mean absolute error of projected
-    means a smaller one may be better, so some larger ranks are tried as well. Rounding widths down
-    to whole steps costs nothing, because the noise is for the rounded widths.
+    A user has equally many records in every column. The threshold of thm-several-means minimises
+    bias plus mean absolute noise. For the mean absolute error of projected means a smaller one may
+    be better, so some larger ranks are tried as well. Rounding widths down to whole steps costs
+    nothing, because the noise is for the rounded widths.
     """
     n_means = len(users) * len(columns)
     largest_distance = int(max(map(max, columns)) * (1 << (BITS - 1)))

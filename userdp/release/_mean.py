@@ -163,10 +163,10 @@ def private_mean(
         polars, and so is a relation that reads a CSV file. Pass the frame or the file itself.
     objective : {"l1", "bound", "mse"}, optional
         Which worst-case error the release minimises: the mean absolute error, which the result
-        states; the paper's bias plus mean absolute noise; or the mean square error. For "l1", if the release
-        is projected and `total_width` and `centre` are omitted, the width is found by a search, and
-        the mean of users with many records is released separately if, by the counts, this
-        guarantees a smaller error: see `userdp.beyond.best_split`.
+        states; the paper's bias plus mean absolute noise; or the mean square error. For "l1", if
+        the release is projected and `total_width` and `centre` are omitted, the width is found by a
+        search, and the mean of users with many records is released separately if, by the counts,
+        this guarantees a smaller error: see `userdp.beyond.best_split`.
     total_width : float, optional
         S, in the unit of the values; by default `userdp.beyond.threshold` for the objective, or
         that of `best_split`.

@@ -337,7 +337,7 @@ def _draw(
         cell: draw(totals[cell], parts, "refuse", "refuse")
         for cell, parts in component.parts.items()
     }
-    strategy = "divided" if component.n_shares > 1 else "disjoint"
+    strategy = _name_of_strategy(component)
     means = {
         cell: _group_mean(release.mean, component, cell, request, strategy, release.eps)
         for cell, release in releases.items()
@@ -401,6 +401,13 @@ def _empty_group_mean(cell: Cell, request: MeansRequest) -> GroupMean:
     )
 
 
+def _name_of_strategy(component: Component) -> str:
+    """Return how the means of a component are released."""
+    if component.joint is not None:
+        return "joint"
+    return {0: "empty", 1: "disjoint"}.get(component.n_shares, "divided")
+
+
 def _forecasts(
     component: Component, request: MeansRequest, law: LaplaceNoise
 ) -> Iterator[MeansForecast]:
@@ -419,5 +426,6 @@ def _forecasts(
             n_records=n_records,
             joint=errors.get("joint", divided),
             divided=divided,
-            best="joint" if component.joint else "divided",
+            constant=request.grids[i].width / 2,
+            best=_name_of_strategy(component),
         )

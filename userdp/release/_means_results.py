@@ -209,8 +209,11 @@ class MeansForecast(NamedTuple):
     joint: float | None
     divided: float | None
     """The same number as `joint`, if no user takes part in another mean."""
+    constant: float
+    """The error of the middle of the bounds, published without looking at any value."""
     best: str
-    """The strategy with the smaller error, relative to the ranges, summed over its component."""
+    """The strategy with the smaller error, relative to the ranges, summed over its component;
+    "disjoint" if no user of the group takes part in another mean, "empty" without records."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -84,12 +84,13 @@ def _name(entry: Any, result: Any) -> str:
 
 def forecast_table(plan: Any) -> Table:
     """Return a row for each mean and budget of a plan."""
-    head = ["eps", "column", plan.group or "", "users", "records", "joint", "divided", "best"]
+    head = ["eps", "column", plan.group or "", "users", "records", "joint", "divided"]
+    head += ["constant", "best"]
     rows = []
     for row in plan.rows:
         errors = [
             "-" if error is None else readable(error, ROUND_CEILING)
-            for error in (row.joint, row.divided)
+            for error in (row.joint, row.divided, row.constant)
         ]
         counts = [f"{row.n_users:,}", f"{row.n_records:,}"]
         rows.append([upwards(row.eps, 4), row.column, row.group, *counts, *errors, row.best])
@@ -114,9 +115,10 @@ def means_sentence(result: Any, unit: str | Mapping[str, str], users: str, recor
             f"- {entry.column}{where}: {_line(entry, units.get(entry.column, ''), users, records)}"
         )
     exact = "the exact mean computed in this way" if rules else "the exact mean"
+    together = "; that all of them do is less likely" if len(lines) > 2 else ""
     lines.append(
         f"Mean errors are averages over the noise, and hold whatever the {records} are. Each "
-        f"interval contains {exact} with a probability of 95 %."
+        f"interval contains {exact} with a probability of 95 %{together}."
     )
     protected = privacy(result, words, f"the values of the {records}")
     lines.append(f"{_sharing(result, users)}{protected}")

@@ -117,12 +117,17 @@ def privacy(result: Any, words: Words, protected: str) -> str:
             f"Noise protects {protected} of {owners} (user-level differential privacy, "
             f"rho = {upwards(spent)} in zCDP)."
         )
-    times = factor_of(spent) if spent <= MAX_EPS_IN_WORDS else f"e^{upwards(spent)}"
+    times = likelihood_ratio(spent)
     return (
         f"Noise protects {owners}: had {protected}{of_one_owner} been entirely different, no "
         f"outcome would have been more than {times} times as likely (user-level differential "
         f"privacy, eps = {upwards(spent)})."
     )
+
+
+def likelihood_ratio(eps: float) -> str:
+    """Return how many times as likely an outcome may become under a budget, rounded up."""
+    return factor_of(eps) if eps <= MAX_EPS_IN_WORDS else f"e^{upwards(eps)}"
 
 
 def _mean_of(result: Any, words: Words) -> str:
