@@ -171,10 +171,10 @@ class ProtectedCountsMean(Release):
 
         Notes
         -----
-        Let that mean be t above the centre. In `noisy_sum` - t `noisy_weight` the sum and t times
-        the weight cancel, and Z_1 - t Z_2 remains, the noise. So |noisy_sum - t noisy_weight| is at
-        most the quantile of |Z_1 - t Z_2| with probability at least `level`: the t for which it is
-        are a confidence set (Fieller, 1954). The quantile increases with |t|, so in each cell of
+        Let that mean be t above the centre. In ``noisy_sum - t * noisy_weight`` the sum and t times
+        the weight cancel, and the noise ``Z_1 - t * Z_2`` remains. Its absolute value is at most
+        its quantile with probability at least `level`; the t for which it is are a confidence set
+        (Fieller, 1954). The quantile increases with the absolute value of t, so in each cell of
         the range it is bounded by that at the farther end.
         """
         chance = read_level(level)
