@@ -21,9 +21,10 @@ IMPORT = re.compile(r"From (UserDP|Coq|mathcomp)[\w.]* Require( Import)?( [\w.]+
 ASSUMED = re.compile(r"(Variable|Hypothes[ie]s)s? (.*)")
 STATED = re.compile(rf"(Theorem|Lemma|Let) ({NAME})(?= |:)")
 DEFINED = re.compile(rf"(Definition|Fixpoint|Inductive|Record) ({NAME})(?= ).*?:=(.*)")
+CASE = rf"{NAME}(?: of [\w.' &]+)?"
 # A type with its constructors, and one with its constructor and fields.
 PARTS = {
-    "Inductive": re.compile(rf"(?:\|? ?{NAME}(?: of [\w.' &]+)? ?)+"),
+    "Inductive": re.compile(rf"(?:\| )?{CASE}(?: \| {CASE})*"),
     "Record": re.compile(rf"{NAME} \{{(?: {NAME} : [\w.'()%* >-]+;)* {NAME} : [\w.'()%* >-]+\}}"),
 }
 GROUP = re.compile(r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")  # of binders
@@ -58,7 +59,8 @@ class Source:
         self.file = path.relative_to(HERE).as_posix()
         self.module = self.file.removesuffix(".v").replace("/", ".")
         own = {line.partition(": ")[2] for line in listed if line.startswith(f"{self.file}: ")}
-        self.listed = own | {line[5:] for line in listed if line.startswith("any: ")}
+        self.shared = {line[5:] for line in listed if line.startswith("any: ")}
+        self.listed = own | self.shared
         self.unused = {words for words in own if not words.endswith(" again")}
         self.refusals = []
         self.theorems, self.definitions, self.parts, self.bodies = {}, [], [], {}
@@ -168,6 +170,8 @@ class Source:
         if used[:1] != ["Ltac"] and len(ends) > used.count("match"):
             self.refuse("what follows 'with' would not be read", words)
         self.in_head &= bool(imports) or words in self.listed
+        if words in self.shared and words.startswith("Notation") and not self.sections:
+            self.refuse("a shared abbreviation is not within a section", words)
         if words in self.listed:
             self.unused.discard(words)
         elif self.file == "linear.v" and re.match(f"Ltac {NAME}[^:]* := ", words):
@@ -222,8 +226,9 @@ class Source:
             "|".join([name for name in uses if uses[name] in use] or "#")
             for use in (SORTS, ("data",))
         )
+        of_user = rf"\((?:{data}) l\)|" if kind.startswith("forall l, ") else ""
         kind = DATA.sub("#", kind.removeprefix("forall l, "))
-        kind = re.sub(rf"'I_(?:\((?:{data}) l\)|(?:{data})\b)|\bdataset R (?:{data})\b", "#", kind)
+        kind = re.sub(rf"'I_(?:{of_user}(?:{data})\b)|\bdataset R (?:{data})\b", "#", kind)
         kind = re.sub(rf"(?<![\w.'])(?:{sorts})(?![\w.'])", "#", kind)
         for _ in range(len(kind)):
             kind = re.sub(
@@ -236,7 +241,8 @@ class Source:
         places = [i for i, (_, use, _) in enumerate(self.scope) if use == "assumed"]
         before = self.scope[: max(places, default=0)]
         sorts = {name for name, use, _ in before if use in ("finType", "eqType", "Type")}
-        value = re.sub(r"\b(?:pred|option|seq) \S+|\{set .*?\}", "", kind.rpartition("-> ")[2])
+        value = kind if " * " in kind else kind.rpartition("-> ")[2]
+        value = re.sub(r"\b(?:pred|option|seq) \S+|\{set .*?\}", "", value)
         return bool((places and "'I_" in value) or sorts & {*re.findall(NAME, value)})
 
     def state(self, word, name, words):
@@ -293,6 +299,19 @@ def refuse_second_names(sources):
                     other.refuse(f"{source.file} defines this name between marks", name, line)
 
 
+LOOK_ALIKES = str.maketrans("01I", "Oll")
+
+
+def refuse_look_alikes(sources):
+    """Refuse two names between marks that differ only in 0 and O, or in 1, l and I."""
+    names = [(x, n) for x in sources for n in (*x.theorems, *x.definitions, *x.parts)]
+    seen = {}
+    for source, name in names:
+        other = seen.setdefault(name.translate(LOOK_ALIKES), name)
+        if other != name:
+            source.refuse(f"this name looks like {other}", name, source.global_names[name])
+
+
 def refuse_files(sources):
     """Refuse files whose names Coq prints alike, and imports that are not read or of instances."""
     stems = [source.module.rpartition(".")[2] for source in sources]
@@ -340,6 +359,7 @@ def sources(out, tier):
     files = [Source(path, listed) for path in sorted(HERE.rglob("*.v"))]
     refuse_files(files)
     refuse_second_names([file for file in files if not file.file.endswith("instances.v")])
+    refuse_look_alikes(files)
     refuse_without_instance(files)
     if refusals := [line for file in files for line in file.refusals]:
         sys.exit("\n".join(refusals))

@@ -98,6 +98,9 @@ BUSES = ["buses", "Contributions", "4 1", "2 1", "1 1"]
 FIRST = 12
 """So many collections of each page are cases of every kind; the others, of one kind each."""
 
+MAX_ODD = 12
+"""Of up to so many users the sums for AKMV may be any floats: adding them takes Coq long."""
+
 MAX_SHUFFLED = 60
 """Up to so many users of a page are given in any order."""
 
@@ -145,8 +148,8 @@ class Instance:
         """Have `userdp` make the users, and compute for another budget and for this one first."""
         users = self.collection.users(self.given_upper)
         for eps in (OTHER_BUDGET, self.given_eps):
-            ud.optimal_clipping(users, eps)
-            ud.optimal_error(users, eps)
+            for compute in (ud.threshold, ud.optimal_clipping, ud.optimal_error):
+                compute(users, eps)
         return users
 
     def first(self, n: int) -> Instance:
@@ -161,9 +164,12 @@ def exact_value(given: Any) -> Fraction:
 
 def in_random_type(counts: list[int], rng: Random) -> Collection:
     """Return the collection of these counts, in any accepted type that can represent them."""
-    types = [np.int32, np.int64, np.uint64, object, *[np.uint8] * (max(counts) < 2**8)]
+    types = ["i4", "i8", "u4", "u8", ">i4", object]
+    types += ["i2", "u2"] * (max(counts) < 2**15) + ["i1", "u1"] * (max(counts) < 2**7)
     form = rng.choice([list, tuple, *types])
     argument = form(counts) if form in (list, tuple) else np.array(counts, dtype=form)
+    if isinstance(argument, np.ndarray) and rng.random() < 0.3:
+        argument = np.repeat(argument, 2)[::2]  # every other number of a larger array
     return Collection("Contributions", (argument,), counts)
 
 
@@ -343,13 +349,16 @@ class Clipping:
         """Draw intervals, and compute their bias, sensitivity and error."""
         instance = instance.first(600)
         ends = random_intervals(instance, rng, Fraction, 100)
-        return cls.of(instance, instance.given_eps, ends)
+        return cls.of(instance, instance.given_eps, ends, rng.choice([list, tuple, np.array]))
 
     @classmethod
-    def of(cls, instance: Instance, given_eps: Any, ends: list[list[Fraction]]) -> Clipping:
+    def of(
+        cls, instance: Instance, given_eps: Any, ends: list[list[Fraction]], form: Any = tuple
+    ) -> Clipping:
         """Compute the results for intervals in Fractions, and a budget of an exact type."""
         exact_users = instance.collection.users(instance.upper)
-        results = exact(clipping_results(exact_users, given_eps, *zip(*ends, strict=True)))
+        low_and_high = map(form, zip(*ends, strict=True))
+        results = exact(clipping_results(exact_users, given_eps, *low_and_high))
         if len(ends) == len(instance.counts):
             of_users = [[end] for end in ends]  # applies to all samples of the user
         else:
@@ -376,7 +385,9 @@ def random_intervals(
 
 
 def clipping_results(users: Any, eps: Any, low: Sequence[Any], high: Sequence[Any]) -> list[Any]:
-    """Compute bias, sensitivity and error of intervals."""
+    """Compute bias, sensitivity and error of intervals, after those of the best ones."""
+    best = ud.optimal_clipping(users, OTHER_BUDGET)
+    ud.printed_bias(users, best), ud.worst_case_error(users, best, OTHER_BUDGET)
     clipping = ud.Clipping(low, high)
     return [
         ud.worst_case_bias(users, clipping),
@@ -493,6 +504,8 @@ class Akmv:
         upper = Fraction(max(1, round(8 * instance.upper)), 8)
         sums = [
             upper * rng.choice([0, count, Fraction(count * rng.randint(0, 8), 8)])
+            if len(collection.counts) > MAX_ODD or rng.random() < 0.8
+            else Fraction(float(upper) * count * rng.randint(0, 999) / 1000)
             for count in collection.counts
         ]
         users = collection.users(float(upper))

@@ -195,6 +195,15 @@ def test_a_theorem_of_the_library_does_not_stand_for_one_of_a_file_with_its_name
     assert "+AdmitAxiom.proof_admitted : False" in run.stdout
 
 
+def test_a_deleted_file_is_noticed_when_its_compiled_file_remains(built, tmp_path):
+    files = copied(built, tmp_path)
+    assert checked(tmp_path).returncode == 0
+    (files / "few_numbers.v").unlink()
+    run = checked(tmp_path)
+    assert run.returncode != 0
+    assert "few_numbers" in run.stdout
+
+
 def test_an_instance_proves_the_hypotheses(built, tmp_path):
     """The name alone is not an instance."""
     run = checked_with(

@@ -155,6 +155,28 @@ SLIPS = {
         IN_SECTION.format("Variable T : finType.\nHypothesis h : #|T| = 0%N.\nVariable bad : T."),
         NO_VALUES + "Variable bad",
     ),
+    "a pair with a member of a set that could be empty": (
+        IN_SECTION.format(
+            "Variable T : finType.\nHypothesis h : #|T| = 0%N.\nVariable bad : T * (nat -> nat)."
+        ),
+        NO_VALUES + "Variable bad",
+    ),
+    "a variable of a type that a function of another numbers": (
+        IN_SECTION.format("Variables (k : nat -> nat) (l : nat) (bad : 'I_(k l) -> nat)."),
+        NOT_DATA,
+    ),
+    "a name that looks like another": (
+        "(* begin slip *)\nDefinition x0 := 0.\nDefinition xO := 1.\n(* end slip *)\n",
+        "this name looks like x0: xO",
+    ),
+    "a shared abbreviation outside a section": (
+        "Definition m (l : 'I_1) : nat := 0%N.\nNotation c := (nth_count m).\n",
+        "a shared abbreviation is not within a section: Notation c",
+    ),
+    "a type with a long name, which takes no time to read": (
+        f"Inductive slip : Prop := A of {'a' * 60}!.\n",
+        "the constructors or fields cannot be read: Inductive slip",
+    ),
     "an implicit variable": (IN_SECTION.format("Variable [bad : false]."), UNREAD),
     "a scope with another name": ("Delimit Scope ring_scope with N.\n", UNLISTED),
     "a scope for a type": ("Bind Scope ring_scope with nat.\n", UNLISTED),

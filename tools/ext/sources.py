@@ -33,7 +33,7 @@ DEFINED = r"^(?:Record |Inductive )?([\w.]+) (?s:.*?)\n(?=\n|\Z)"
 # Names that a statement binds: "forall x y : nat,", "fun x =>", "let T := ", "(u v : R)",
 # "\sum_l", "\sum_(l < L)" and "r <- s".
 BINDERS = re.compile(
-    r"\b(?:forall|exists2?|fun|let) +((?:[\w']+ +)*[\w']+) *(?=:|,|=>)|\(((?:[\w']+ +)+)(?=:)"
+    r"\b(?:forall|exists2?|fun|let)\s+((?:[\w']+\s+)*[\w']+)\s*(?=:|,|=>)|\(((?:[\w']+\s+)+)(?=:)"
     r"|\\[a-z]+(?:\[mu\])?_\(?([\w']+)|([\w']+) (?=<-)"
 )
 # A name in highlighted text, unless it is a scope: "(n - k)%N".
@@ -122,18 +122,38 @@ def printed_definitions(folder):
     }
 
 
+@cache
+def mentions(folder):
+    """Return the names of ours that each theorem and definition mentions, as Coq prints it in full.
+
+    There each has its file before it, unlike a name that is bound.
+    """
+    text = (ROOT / folder / "closed.all.txt").read_text("utf-8")
+    start = r"^(?:(?:Record|Inductive|Variant) (?:\w+\.)?([\w']+)|\w+\.([\w']+)(?=\n:| =))"
+    starts = [*re.finditer(start, text, re.MULTILINE)]
+    ends = [start.start() for start in starts[1:]] + [len(text)]
+    named = {}
+    for start, end in zip(starts, ends, strict=True):
+        found = re.findall(r"(?<![\w.'])[a-z][a-z0-9_]*\.([\w']+)", text[start.end() : end])
+        named.setdefault(start[1] or start[2], set()).update(found)
+    return named
+
+
 def with_links(file, code):
     """Return what Coq printed, highlighted, with a link at each mention of our definitions.
 
     A name that a statement binds, for example by `forall`, has another meaning there.
     """
-    addresses = printed_definitions(file.rpartition("/")[0])
+    folder = file.rpartition("/")[0]
+    addresses = printed_definitions(folder)
     head, pre, body = code.partition("<pre>")
     lines, plain = body.split("\n"), (ROOT / file).read_text("utf-8").splitlines()
     for unit, (first, last) in units(file).items():
         own = slice(first - 1, last)
         binders = BINDERS.findall("\n".join(plain[own]))
-        others = addresses.keys() - {unit, *" ".join(map("".join, binders)).split()}
+        bound = {unit, *" ".join(map("".join, binders)).split()}
+        mentioned = mentions(folder)[unit.rpartition(".")[2]]
+        others = {name for name in addresses if name.rpartition(".")[2] in mentioned} - bound
 
         def link(token, others=others):
             before, name = token.groups()
