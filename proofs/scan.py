@@ -299,15 +299,15 @@ def refuse_second_names(sources):
                     other.refuse(f"{source.file} defines this name between marks", name, line)
 
 
-LOOK_ALIKES = str.maketrans("01I", "Oll")
+SAME_LOOK = str.maketrans({"0": "O", "1": "l", "I": "l"})
 
 
-def refuse_look_alikes(sources):
+def refuse_similar_names(sources):
     """Refuse two names between marks that differ only in 0 and O, or in 1, l and I."""
     names = [(x, n) for x in sources for n in (*x.theorems, *x.definitions, *x.parts)]
     seen = {}
     for source, name in names:
-        other = seen.setdefault(name.translate(LOOK_ALIKES), name)
+        other = seen.setdefault(name.translate(SAME_LOOK), name)
         if other != name:
             source.refuse(f"this name looks like {other}", name, source.global_names[name])
 
@@ -359,7 +359,7 @@ def sources(out, tier):
     files = [Source(path, listed) for path in sorted(HERE.rglob("*.v"))]
     refuse_files(files)
     refuse_second_names([file for file in files if not file.file.endswith("instances.v")])
-    refuse_look_alikes(files)
+    refuse_similar_names(files)
     refuse_without_instance(files)
     if refusals := [line for file in files for line in file.refusals]:
         sys.exit("\n".join(refusals))
