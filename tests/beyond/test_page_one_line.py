@@ -1,4 +1,4 @@
-"""One interval around any centre for all users, and the code to copy on the page `experiments`."""
+"""One interval around any centre for all users, and the code that `experiments` offers to copy."""
 
 import re
 import sqlite3
@@ -16,14 +16,14 @@ import userdp as ud
 from tools.ext.contents import page
 from userdp import beyond
 
-widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
+relative_widths = st.fractions(0, Fraction(5, 2), max_denominator=12)
 
 
 @st.composite
 def problems(draw, max_samples):
     """Users, a centre in [0, U], ends included, and a total width."""
     users = draw(collections(max_samples=max_samples))
-    return users, draw(shares) * users.upper, draw(widths) * users.upper * users.max_count
+    return users, draw(shares) * users.upper, draw(relative_widths) * users.upper * users.max_count
 
 
 def one_line(sums, users, centre, total_width):
@@ -46,8 +46,10 @@ def test_both_forms_of_the_clipped_mean_agree(problem, data):
 def test_the_library_releases_the_same_value(problem, data, seed):
     users, centre, S = problem
     eps, sums = data.draw(budgets()), data.draw(datasets(users))
-    counts = ud.Contributions(users.counts, float(users.upper))
-    released = beyond.clipped_mean(sums, counts, float(S), eps, centre=float(centre), rng=seed)
+    users_as_floats = ud.Contributions(users.counts, float(users.upper))
+    released = beyond.clipped_mean(
+        sums, users_as_floats, float(S), eps, centre=float(centre), rng=seed
+    )
     change = ud.sensitivity(users, beyond.centred_clipping(users, S, centre))
     noise = np.random.default_rng(seed).laplace(scale=float(change / eps))
     expected = one_line(sums, users, float(centre), float(S)) + noise
@@ -78,7 +80,7 @@ def code_to_copy(language):
 
 
 @pytest.mark.parametrize("eps", [0.01, 0.25, 0.8, 2, 5])
-def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
+def test_numpy_code_of_the_page_is_the_optimal_mechanism(eps):
     exec(code_to_copy("python"), scope := {})
     rng = np.random.default_rng(1)
     for seed in range(20):
@@ -92,8 +94,8 @@ def test_numpy_of_the_page_is_the_optimal_mechanism(eps):
 
 
 @pytest.mark.parametrize("kind", [float, int], ids=["decimals", "whole numbers"])
-def test_sql_of_the_page_computes_the_clipped_mean_without_noise(kind):
-    """There is no integer division, and a null counts as the centre."""
+def test_sql_code_of_the_page_computes_the_clipped_mean_without_noise(kind):
+    """No division is an integer division, and a null adds nothing to its user's centred sum."""
     rng = np.random.default_rng(2)
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE trips (vehicle, speed)")

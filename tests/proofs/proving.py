@@ -15,16 +15,17 @@ with_coq = [
     pytest.mark.skipif(
         MISSING and not os.environ.get("USERDP_REQUIRE_PROOFS"), reason="Coq is not installed"
     ),
-    # The first worker waits until all proofs are compiled.
+    # A test may wait until all proofs are compiled, by its own worker or by another.
     pytest.mark.timeout(2400),
 ]
 """Marks of tests that need Coq."""
 
 
 def compiled(target="checked"):
-    """Have `make` check the proofs, while other workers wait; return the folder of compiled files.
+    """Run `make` for a target, by default the check of all proofs, in one worker at a time.
 
-    This takes two minutes, or nothing if they are compiled already.
+    Return the folder of compiled files. This takes minutes the first time, and almost no time
+    afterwards.
     """
     BUILT.mkdir(parents=True, exist_ok=True)
     with (BUILT / "lock").open("w") as lock:

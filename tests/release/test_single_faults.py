@@ -1,7 +1,8 @@
-"""A single fault per table: on either side, at either end, in every block and every holder.
+"""A single fault per table: in the first or last row, or next to a boundary of blocks.
 
-A check of only one side would pass a test whose table has faults on both sides, and a check of only
-one block a test whose table has faults in several blocks.
+A value is below or above the bounds, or a value or user is missing, in each type of column and
+table. A check of only one bound would pass a test whose table has faults beyond both bounds, and a
+check of only one block a test whose table has faults in several blocks.
 """
 
 from math import inf, nan, nextafter
@@ -48,14 +49,14 @@ CASES = [
     if holder not in TABLES or (end == FIRST) == ("above" in fault or fault == "no user")
     if not holder.startswith((*ENGINES,)) or fault in ("just below", "just above", "no value")
 ]
-ODD = {"a half": 0.5, "too large": 2.0**53 + 2, "infinite": inf, "half, below": -1.5}
-ODD_CASES = [
-    (holder, odd, end)
+INVALID_IDS = {"a half": 0.5, "too large": 2.0**53 + 2, "infinite": inf, "half, below": -1.5}
+INVALID_ID_CASES = [
+    (holder, fault, end)
     for holder in [*TABLES, "list, alone", "numpy, alone", "pandas, alone"]
-    for odd in ODD
+    for fault in INVALID_IDS
     for end in (FIRST, LAST)
     if not holder.startswith("CSV")  # where an id is text
-    if holder not in ENGINES or (end == FIRST) == odd.startswith("half")
+    if holder not in ENGINES or (end == FIRST) == fault.startswith("half")
 ]
 
 
@@ -68,7 +69,7 @@ def columns_of(holder, users, values, folder):
     return {"user": make(users), "value": make(values)}
 
 
-def total_of(opendp, columns, **rules):
+def total_and_sizes(opendp, columns, **rules):
     how = {"lower": LOWER, "upper": UPPER, "budget": 1, "total_width": 100, "project": False}
     result = release.private_mean(**columns, **how, **rules)
     return opendp.requests[-1].total, result.n_records, result.n_users
@@ -84,31 +85,32 @@ def test_a_single_fault_is_refused_or_treated_by_its_rule(holder, fault, end, op
     columns = columns_of(holder, users, values, tmp_path)
     outside = argument == "value" and bad is not None
     with pytest.raises(ValueError, match=f"^`{argument}` must"):
-        total_of(opendp, columns)
+        total_and_sizes(opendp, columns)
     assert opendp.requests == []
     for rule, instead in rules.items():
         users, values = [*USERS], [*VALUES]
         values[end] = instead
         if instead is None:
             del users[end], values[end]
-        actual = total_of(opendp, columns, **{"outside" if outside else "missing": rule})
-        expected = total_of(opendp, {"user": users, "value": values})
-        # A row without a value counts as exactly 0, a value at the centre is rounded to a level.
+        actual = total_and_sizes(opendp, columns, **{"outside" if outside else "missing": rule})
+        expected = total_and_sizes(opendp, {"user": users, "value": values})
+        # The total is counted from the centre. A missing value adds exactly 0 to it, whereas a
+        # value equal to the centre is first rounded to a level.
         slack = 1 if rule == "centre" else 0
         assert actual[1:] == expected[1:]
         assert abs(actual[0] - expected[0]) <= slack
 
 
-@pytest.mark.parametrize(("holder", "odd", "end"), ODD_CASES)
-def test_a_single_odd_user_is_refused(holder, odd, end, opendp, tmp_path):
+@pytest.mark.parametrize(("holder", "fault", "end"), INVALID_ID_CASES)
+def test_a_single_invalid_id_is_refused(holder, fault, end, opendp, tmp_path):
     users = [1.0, 2.0, 2.0, 1.0, 3.0]
-    users[end] = ODD[odd]
+    users[end] = INVALID_IDS[fault]
     with pytest.raises(TypeError, match=r"^`user` must hold ids"):
-        total_of(opendp, columns_of(holder, users, VALUES, tmp_path))
+        total_and_sizes(opendp, columns_of(holder, users, VALUES, tmp_path))
 
 
-# Blocks, at their true sizes
-KINDS = {"below": -1.0, "above": 2.0, "missing": nan, "no user": None}
+# Faults next to boundaries of the blocks in which rows are read
+BLOCK_FAULTS = {"below": -1.0, "above": 2.0, "missing": nan, "no user": None}
 COUNTED_AS = {"below": "outside", "above": "outside", "missing": "without_value"}
 COUNTED_AS["no user"] = "without_user"
 GRID = read_grid(0, 1)
@@ -117,80 +119,80 @@ WIDE = Window(0, 2, -(2**62), 2**62)
 
 @pytest.fixture(scope="module")
 def rows():
-    """Codes of two alternating users, and values, for one block and a part of another."""
+    """Codes of two alternating users, and values: blocks of 2^22 and 2^15 rows, and 3 rows."""
     n = 2**22 + 2**15 + 3
     return np.tile(np.array([0, 1], np.int8), n // 2 + 1)[:n], np.full(n, 0.5)
 
 
-IN_MEMORY = [0, 2**15 - 1, 2**15, 2**22 - 1, 2**22, 2**22 + 2**15, 2**22 + 2**15 + 2]
+ROWS_OF_ARRAYS = [0, 2**15 - 1, 2**15, 2**22 - 1, 2**22, 2**22 + 2**15, 2**22 + 2**15 + 2]
 
 
-@pytest.mark.parametrize("place", IN_MEMORY)
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_single_fault_is_found_in_every_block_of_arrays(kind, place, rows):
+@pytest.mark.parametrize("row", ROWS_OF_ARRAYS)
+@pytest.mark.parametrize("fault", BLOCK_FAULTS)
+def test_a_single_fault_is_found_next_to_boundaries_of_blocks_of_arrays(fault, row, rows):
     codes, values = rows[0], rows[1]
-    kept = codes[place], values[place]
-    if kind == "no user":
-        codes[place] = -1
+    kept = codes[row], values[row]
+    if fault == "no user":
+        codes[row] = -1
     else:
-        values[place] = KINDS[kind]
-    drop = place % 2 == 1
+        values[row] = BLOCK_FAULTS[fault]
+    drop = row % 2 == 1
     try:
         rules = Rules(GRID, drop_missing=drop, drop_outside=drop)
         tally = TallyInMemory(Ids(codes, 2, True), values, rules)
     finally:
-        codes[place], values[place] = kept
-    check_one_fault(tally, kind, values.size, drop)
+        codes[row], values[row] = kept
+    check_one_fault(tally, fault, values.size, drop)
 
 
-IN_DUCKDB = [0, 2047, 2048, 122_879, 122_880, 122_890]
+ROWS_OF_DUCKDB = [0, 2047, 2048, 122_879, 122_880, 122_890]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", IN_DUCKDB)
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_single_fault_is_found_in_every_block_of_duckdb(kind, place):
-    n = IN_DUCKDB[-1] + 1
-    user = f"if(i = {place} and {kind == 'no user'}, null, i % 2)"
-    value = f"if(i = {place} and {kind != 'no user'}, {KINDS[kind]}::double, 0.5)".replace(
+@pytest.mark.parametrize("row", ROWS_OF_DUCKDB)
+@pytest.mark.parametrize("fault", BLOCK_FAULTS)
+def test_a_single_fault_is_found_next_to_boundaries_of_blocks_of_duckdb(fault, row):
+    n = ROWS_OF_DUCKDB[-1] + 1
+    user = f"if(i = {row} and {fault == 'no user'}, null, i % 2)"
+    value = f"if(i = {row} and {fault != 'no user'}, {BLOCK_FAULTS[fault]}::double, 0.5)".replace(
         "nan::", "'nan'::"
     ).replace("None::", "0.5::")
     query = f"SELECT {user} AS user, {value} AS value FROM range({n}) AS r(i)"
-    drop = place % 2 == 1
+    drop = row % 2 == 1
     rules = Rules(GRID, drop_missing=drop, drop_outside=drop)
     with read_tally("user", "value", ibis.duckdb.connect().sql(query), rules) as tally:
-        check_one_fault(tally, kind, n, drop)
+        check_one_fault(tally, fault, n, drop)
 
 
-def check_one_fault(tally, kind, n, drop):
+def check_one_fault(tally, fault, n, drop):
     survey = tally.survey()
     numbers = {name: getattr(survey, name) for name in {*COUNTED_AS.values(), "invalid_floats"}}
-    assert numbers == dict.fromkeys(numbers, 0) | {COUNTED_AS[kind]: 1}
-    gone = drop or kind == "no user"
+    assert numbers == dict.fromkeys(numbers, 0) | {COUNTED_AS[fault]: 1}
+    gone = drop or fault == "no user"
     assert survey.counts.sum() == n - gone
-    instead = {"below": 0, "above": 2**40, "missing": 0, "no user": 0}[kind]
+    instead = {"below": 0, "above": 2**40, "missing": 0, "no user": 0}[fault]
     total = (n - 1) * 2**39 + (0 if gone else instead)
     assert tally.clipped_total(WIDE) == total >> 2
 
 
 # Sums instead of records
 PEOPLE = ud.Contributions([4, 2, 1], 10)
-SUMS = {
+INVALID_SUMS = {
     "below": lambda m: -1e-6 * m,
     "above": lambda m: 10 * m * (1 + 1e-6),
     "missing": lambda _: nan,
 }
 
 
-@pytest.mark.parametrize("place", [0, 1, 2], ids="user {}".format)
-@pytest.mark.parametrize("kind", SUMS)
-def test_one_odd_sum_or_vector_is_refused(kind, place):
+@pytest.mark.parametrize("user", [0, 1, 2], ids="user {}".format)
+@pytest.mark.parametrize("fault", INVALID_SUMS)
+def test_one_invalid_sum_or_vector_is_refused(fault, user):
     sums = [4.0, 7.5, 3.0]
-    sums[place] = SUMS[kind](PEOPLE.counts[place])
+    sums[user] = INVALID_SUMS[fault](PEOPLE.counts[user])
     with pytest.raises(ValueError, match=r"^`sums` must"):
         release.release_mean(sums, PEOPLE, 1)
     vectors = np.zeros((3, 2))
-    size = nan if kind == "missing" else 5 * PEOPLE.counts[place] * (1 + 1e-6)
-    vectors[place, place % 2] = -size if kind == "below" else size
+    size = nan if fault == "missing" else 5 * PEOPLE.counts[user] * (1 + 1e-6)
+    vectors[user, user % 2] = -size if fault == "below" else size
     with pytest.raises(ValueError, match=r"^`sums` must"):
         release.release_mean_in_ball(vectors, PEOPLE, beyond.GaussianNoise(1))

@@ -1,4 +1,4 @@
-"""The ledger is complete, and everything that it names exists."""
+"""The list of claims, book/claims.yml, is complete, and everything that it names exists."""
 
 import ast
 import re
@@ -18,7 +18,7 @@ NUMBERED = [
 ]
 VERDICTS = ["holds", "holds, imprecise", "repaired", "wrong as printed", "reproduced"]
 VERDICTS += ["ambiguous", "answered", "not examined"]
-KNOWN = ["proved in Coq", "proved by hand", "certificate", "measured", "read"]
+HOW_KNOWN = ["proved in Coq", "proved by hand", "certificate", "measured", "read"]
 KEYS = {"id", "where", "says", "verdict", "page", "label", "functions", "tests"}
 
 every_row = pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
@@ -33,7 +33,7 @@ def labels(name):
 
 
 def test_every_numbered_statement_has_a_row_and_no_two_rows_are_the_same():
-    """In addition, no result of the book is listed under a number of the paper."""
+    """In addition, no result of the book has a place (`where`) in the paper."""
     for entries in ([row["id"] for row in ROWS], [row["says"] for row in ROWS]):
         assert len(entries) == len(set(entries))
     assert set(NUMBERED) <= {row["id"] for row in ROWS}
@@ -47,7 +47,7 @@ def test_row_is_complete(row):
     assert KEYS <= set(row) <= KEYS | {"why", "known"}
     assert row["verdict"] in VERDICTS
     assert ("known" in row) == (row["verdict"] != "not examined")
-    assert row.get("known", "read") in KNOWN
+    assert row.get("known", "read") in HOW_KNOWN
     assert row["tests"]
     assert ("why" in row) == (row["verdict"] != "holds")
     assert min(len(row["says"]), len(row.get("why", row["says"]))) > 20
@@ -57,12 +57,13 @@ def test_row_is_complete(row):
 def test_a_row_is_proved_in_coq_iff_its_statement_or_its_erratum_is(row):
     """A statement of which Coq has checked only a part counts as proved by hand."""
     errata = re.findall(r"\(#(err-[\w-]+)\)", row.get("why", ""))
-    verdicts = [proofs.checked().get(label, proofs.BY_HAND)[0] for label in (row["label"], *errata)]
-    assert ("checked" in verdicts) == (row.get("known") == "proved in Coq")
+    labels_of_row = row["label"], *errata
+    coq_statuses = [proofs.checked().get(label, proofs.BY_HAND)[0] for label in labels_of_row]
+    assert ("checked" in coq_statuses) == (row.get("known") == "proved in Coq")
 
 
 @every_row
-def test_measured_or_quoted_claims_are_not_theorems(row):
+def test_theorems_are_known_by_a_proof(row):
     stated = re.match(r"(thm|lem|prop|prp|cor)-", row["label"])
     assert not stated or row["known"].startswith("proved")
 
@@ -78,7 +79,7 @@ def test_everything_named_in_a_row_exists(row):
         assert function in {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
 
 
-def test_the_reference_begins_with_a_line_for_each_numbered_statement():
+def test_the_reference_has_a_line_for_each_numbered_statement():
     """Each line has a function, a page and a test."""
     assert "\n{{ numbered }}\n" in (BOOK / "reference.md").read_text("utf-8")
     _, _, *lines = sources.numbered().splitlines()

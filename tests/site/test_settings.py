@@ -1,7 +1,8 @@
-"""Each chapter runs without an error if a reader changes its settings.
+"""Each page runs without an error if a reader changes its settings.
 
-Settings are in open cells with the tag `settings`. Each chapter with such cells is executed with
-the changes below, in an empty folder, and every picture is drawn.
+Settings are in cells whose only tag is `settings`, so that they are not folded. Each page with such
+cells is executed with the changes below, in a folder that holds only the data files that the page
+names, and every picture is drawn.
 """
 
 import re
@@ -35,7 +36,7 @@ EDITS = {
     },
     "akmv": {
         "fewer users": {"M=6": "M=4"},
-        "more budgets": {"[0.1, 0.25, 0.5, 1, 2, 4, 8, 20]": "[0.05, 0.5, 3]"},
+        "fewer budgets": {"[0.1, 0.25, 0.5, 1, 2, 4, 8, 20]": "[0.05, 0.5, 3]"},
     },
     "experiments": {
         "one user more": {"n_users=101": "n_users=102"},
@@ -94,7 +95,7 @@ EDITS = {
         "another eps": {"[0.25, 0.5, 1, 1.5, 2, 3], 1": "[0.2, 0.7, 2], 0.7", "1000,": "100,"},
         "one user more": {"collection(101": "collection(102", "1000,": "100,"},
         "fewer trials": {"65, 1000,": "65, 50,"},
-        "another eps for the eleven": {
+        "another eps and fewer datasets, in the comparison of eleven mechanisms": {
             "eps, delta = 20250301, 300, 0.5": "eps, delta = 20250301, 100, 0.8",
             "65, 1000,": "65, 50,",
         },
@@ -143,14 +144,16 @@ def draw_and_close():
     plt.close("all")
 
 
-def test_every_chapter_with_settings_is_listed_here_and_shows_them():
+def test_every_page_with_settings_is_listed_here_and_shows_them():
     assert {name for name in pages() if settings_of(name)} == {*EDITS}
     for cell in (cell for name in EDITS for cell in settings_of(name)):
-        assert cell.metadata.tags == ["settings"], "open, for readers to change"
+        assert cell.metadata.tags == ["settings"], (
+            "a settings cell must have no other tag, such as one that hides its code"
+        )
 
 
 def copy_data_of(name, folder):
-    """Copy the data that a chapter's code names: other pages or scripts may have written them."""
+    """Copy the data that a page's code names: other pages or scripts may have written them."""
     code = "\n".join(cell.source for cell in code_cells(name))
     (folder / "data" / "floors").mkdir(parents=True)
     for name_of_file in re.findall(r"[\w-]+\.(?:csv|jsonl)", code):
@@ -160,7 +163,7 @@ def copy_data_of(name, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "edit"), CASES, ids=[f"{name}, {edit}" for name, edit in CASES])
-def test_a_chapter_runs_with_other_settings(name, edit, tmp_path, monkeypatch):
+def test_a_page_runs_with_other_settings(name, edit, tmp_path, monkeypatch):
     source = {cell.id: cell.source for cell in code_cells(name)}
     copy_data_of(name, tmp_path)
     monkeypatch.chdir(tmp_path)

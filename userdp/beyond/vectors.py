@@ -1,10 +1,14 @@
 """Vectors in a ball: user sums clipped radially, and rotationally symmetric noise.
 
-Samples are vectors with d coordinates and Euclidean length at most R; the bound of the users is the
-diameter, U = 2R. Clipping every user's sum to one ball has the smallest worst-case bias for its
-sensitivity: that of the scalar problem with this U, `smallest_bias` of `modulus_of_mean`. Of the
-noise, only the mean length w for sensitivity 1 matters: the best threshold is the ceil(2w)-th
-largest U m_l, and the smallest worst-case error is (U / 2N) H(2w).
+Samples are vectors with d coordinates and Euclidean length at most R; the bound of `Contributions`
+is the diameter of the ball, U = 2R. Clipping every user's sum to one ball has the smallest
+worst-case bias of any estimator with its sensitivity. This bias equals that of the scalar problem
+with this U: `modulus_of_mean(users).smallest_bias(sensitivity)`.
+
+Let m_l be the users' counts, N their sum, and H(x) the sum of the x largest counts, the last in
+proportion if x is not an integer. Of the noise, only the mean length w for sensitivity 1 matters:
+the best threshold is the ceil(2w)-th largest U m_l, and the smallest worst-case error is (U / 2N)
+H(2w).
 
 For a privacy budget eps the noise has a density proportional to exp(-eps |z| / sensitivity), and w
 = d / eps; threshold and error are those of the scalar problem at the budget eps / d. A
@@ -76,10 +80,10 @@ def clip_to_ball(sums: npt.ArrayLike, radius: float) -> Floats:
     limit = float(check.nonnegative("radius", radius))
     if vectors.ndim == 0:
         raise ValueError("`sums` must hold vectors along its last axis, got a single number.")
-    scaled, unit = _split_off_units(vectors)
+    scaled, power = _split_off_powers_of_two(vectors)
     length = np.linalg.norm(scaled, axis=-1, keepdims=True)
-    with np.errstate(over="ignore"):  # if the radius far exceeds the vector's unit
-        too_long = length > limit / unit
+    with np.errstate(over="ignore"):  # if the radius far exceeds the vector
+        too_long = length > limit / power
     shorter = scaled * np.divide(limit, length, out=np.ones_like(length), where=too_long)
     return np.where(too_long, shorter, vectors)
 
@@ -107,8 +111,8 @@ def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> 
     Raises
     ------
     TypeError, ValueError
-        If `users` is not a Contributions instance, `budget` is not a budget, or `d` is not an
-        integer from 1 to 2^53.
+        If `users` is not a Contributions instance, `budget` is neither a privacy budget nor a
+        `GaussianNoise`, or `d` is not an integer from 1 to 2^53.
 
     Examples
     --------
@@ -117,14 +121,16 @@ def ball_threshold(users: Contributions[Number], budget: BallBudget, d: int) -> 
     (4.0, 4.0)
     """
     check.instance("users", users, Contributions)
-    return _nth_largest_sum(users, _noise_in_ball(budget, d).rank)
+    return _nth_largest_sum(users, _vector_noise(budget, d).rank)
 
 
 def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Number:
-    """Return the guarantee of `mean_in_ball`, the smallest of any estimator with this noise.
+    """Return the guarantee of `mean_in_ball`: worst-case bias plus mean length of the noise.
 
-    It is (U / 2N) H(2w), where H(x) is the fractional sum of the x largest counts, and bounds the
-    mean distance between release and mean on every dataset.
+    It is (U / 2N) H(2w), where H(x) is the sum of the x largest counts, the last in proportion if x
+    is not an integer, and bounds the mean distance between release and mean on every dataset. No
+    estimator that adds noise of this law, scaled to its own sensitivity, has a smaller worst-case
+    bias plus mean length of the noise.
 
     Parameters
     ----------
@@ -151,7 +157,7 @@ def ball_error(users: Contributions[Number], budget: BallBudget, d: int) -> Numb
     [[0.02, 0.067], [0.875, 0.586]]
     """
     check.instance("users", users, Contributions)
-    return _as_bound(users, optimal_error_for_noise(users, _noise_in_ball(budget, d).mean_length))
+    return _as_bound(users, optimal_error_for_noise(users, _vector_noise(budget, d).mean_length))
 
 
 def mean_in_ball(
@@ -182,8 +188,8 @@ def mean_in_ball(
     Raises
     ------
     TypeError, ValueError
-        If `sums` does not fit `users`, a sum is longer than R m_l, `budget` is not a budget, or
-        `rng` is not a source of randomness.
+        If `sums` does not fit `users`, a sum is longer than R m_l, `budget` is neither a privacy
+        budget nor a `GaussianNoise`, or `rng` is not a source of randomness.
 
     Examples
     --------
@@ -194,15 +200,15 @@ def mean_in_ball(
     vectors = _read_vectors(sums, users)
     generator = check.rng(rng)
     d = vectors.shape[-1]
-    width = float(ball_threshold(users, budget, d))
-    total = clip_to_ball(vectors, width / 2).sum(axis=-2)
-    noise = _noise_in_ball(budget, d).draw(width, total.shape, generator)
+    threshold = float(ball_threshold(users, budget, d))
+    total = clip_to_ball(vectors, threshold / 2).sum(axis=-2)
+    noise = _vector_noise(budget, d).draw(threshold, total.shape, generator)
     release: Floats = (total + noise) / users.total
     return release
 
 
 def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudget) -> Floats:
-    """Return the mean distance of `mean_in_ball` from the mean on given datasets.
+    """Return the expected distance of a release of `mean_in_ball` from the mean, on given datasets.
 
     It is the mean length of bias plus noise, with the noise integrated out. For Gaussian noise of
     standard deviation s in each of d coordinates and a bias of length b it is s chi_d 1F1(-1/2;
@@ -218,7 +224,7 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudge
     Returns
     -------
     ndarray of float64, shape (...)
-        One mean distance for each dataset, in the unit of the samples; a scalar for one dataset.
+        One expected distance per dataset, in the unit of the samples; a scalar for one dataset.
 
     Raises
     ------
@@ -233,15 +239,15 @@ def ball_mean_error(sums: npt.ArrayLike, users: Contributions, budget: BallBudge
     """
     vectors = _read_vectors(sums, users)
     d = vectors.shape[-1]
-    width = float(ball_threshold(users, budget, d))
-    removed = (vectors - clip_to_ball(vectors, width / 2)).sum(axis=-2)
+    threshold = float(ball_threshold(users, budget, d))
+    removed = (vectors - clip_to_ball(vectors, threshold / 2)).sum(axis=-2)
     bias = _lengths(removed) / users.total
-    if width == 0:
+    if threshold == 0:
         return bias
-    return _noise_in_ball(budget, d).mean_distance(bias, width, users.total)
+    return _vector_noise(budget, d).mean_distance(bias, threshold, users.total)
 
 
-class _NoiseInBall(ABC):
+class _VectorNoise(ABC):
     """Rotationally symmetric noise Z with d coordinates, for sensitivity 1.
 
     Attributes
@@ -249,22 +255,22 @@ class _NoiseInBall(ABC):
     mean_length : float or Fraction
         w, the mean length of Z.
     rank : int
-        ceil(2w): the best threshold is the largest U m_l of this rank.
+        ceil(2w): the best threshold is the `rank`-th largest U m_l.
     """
 
     mean_length: Real
     rank: int
 
     @abstractmethod
-    def draw(self, width: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-        """Draw noise for vectors that one user can move by the length `width`, shape (..., d)."""
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw noise, shape (..., d), for vectors that one user can move by this sensitivity."""
 
     @abstractmethod
-    def mean_distance(self, bias: Floats, width: float, n: int) -> Floats:
-        """Return the mean length of b + (width / n) Z for vectors b of given lengths."""
+    def mean_distance(self, bias: Floats, sensitivity: float, n: int) -> Floats:
+        """Return the mean length of b + (sensitivity / n) Z for vectors b of given lengths."""
 
 
-class _GaussianInBall(_NoiseInBall):
+class _GaussianVectorNoise(_VectorNoise):
     """Independent Gaussian noise of one law in each of d coordinates."""
 
     def __init__(self, law: GaussianNoise, d: int) -> None:
@@ -273,18 +279,21 @@ class _GaussianInBall(_NoiseInBall):
         self.mean_length = float(_gaussian_distance(np.asarray(0.0), law.sigma, d))
         self.rank = ceil(2 * self.mean_length)
 
-    def draw(self, width: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-        """Draw noise for vectors that one user can move by the length `width`, shape (..., d)."""
-        return self.law.draw(width, shape, rng)
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw noise, shape (..., d), for vectors that one user can move by this sensitivity."""
+        return self.law.draw(sensitivity, shape, rng)
 
-    def mean_distance(self, bias: Floats, width: float, n: int) -> Floats:
-        """Return the mean length of b + (width / n) Z for vectors b of given lengths."""
-        scale = float(self.law._scale(width)) / n
+    def mean_distance(self, bias: Floats, sensitivity: float, n: int) -> Floats:
+        """Return the mean length of b + (sensitivity / n) Z for vectors b of given lengths."""
+        scale = float(self.law._scale(sensitivity)) / n
         return _gaussian_distance(bias, scale, self.d)
 
 
-class _PureInBall(_NoiseInBall):
-    """Noise of density proportional to exp(-eps |z|): its length is Gamma(d, 1/eps)."""
+class _PureVectorNoise(_VectorNoise):
+    """Noise of density proportional to exp(-eps |z|).
+
+    Its length has the gamma distribution with shape d and scale 1/eps.
+    """
 
     def __init__(self, eps: Epsilon, d: int) -> None:
         self.eps = eps
@@ -295,44 +304,45 @@ class _PureInBall(_NoiseInBall):
         budget = eps if isinstance(eps, float) else exact
         self.rank = rank(budget / d)
 
-    def draw(self, width: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-        """Draw noise for vectors that one user can move by the length `width`, shape (..., d)."""
+    def draw(self, sensitivity: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """Draw noise, shape (..., d), for vectors that one user can move by this sensitivity."""
         direction = rng.standard_normal(shape)
         direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
-        length = rng.gamma(self.d, noise_scale(width, self.eps), shape[:-1])
+        length = rng.gamma(self.d, noise_scale(sensitivity, self.eps), shape[:-1])
         noise: Floats = direction * length[..., None]
         return noise
 
-    def mean_distance(self, bias: Floats, width: float, n: int) -> Floats:
-        """Return the mean length of b + (width / n) Z for vectors b of given lengths."""
-        scale = float(noise_scale(width, self.eps)) / n
+    def mean_distance(self, bias: Floats, sensitivity: float, n: int) -> Floats:
+        """Return the mean length of b + (sensitivity / n) Z for vectors b of given lengths."""
+        scale = float(noise_scale(sensitivity, self.eps)) / n
         return _gamma_distance(bias, scale, self.d)
 
 
-def _noise_in_ball(budget: BallBudget, d: int) -> _NoiseInBall:
+def _vector_noise(budget: BallBudget, d: int) -> _VectorNoise:
     """Return the noise in d dimensions for a budget, or for the law of each coordinate."""
     dimensions = check.integer("d", d, least=1, most=2**53)
     if isinstance(budget, GaussianNoise):
-        return _GaussianInBall(budget, dimensions)
+        return _GaussianVectorNoise(budget, dimensions)
     read_eps(budget, "budget")
-    return _PureInBall(budget, dimensions)
+    return _PureVectorNoise(budget, dimensions)
 
 
-def _split_off_units(vectors: Floats) -> tuple[Floats, Floats]:
+def _split_off_powers_of_two(vectors: Floats) -> tuple[Floats, Floats]:
     """Return each vector divided by a power of two, and these powers, shape (..., 1).
 
-    The largest coordinate is between 1 and 2: squares neither overflow nor vanish.
+    The largest absolute coordinate of a quotient is in [1, 2) unless the vector is 0, so the sum of
+    squares neither overflows nor underflows.
     """
     _, exponent = np.frexp(abs(vectors).max(axis=-1, keepdims=True, initial=0.0))
-    unit: Floats = np.ldexp(1.0, exponent - 1)
-    return vectors / unit, unit
+    power: Floats = np.ldexp(1.0, exponent - 1)
+    return vectors / power, power
 
 
 def _lengths(vectors: Floats) -> Floats:
     """Return the lengths of vectors, infinite where they exceed all floats."""
-    scaled, unit = _split_off_units(vectors)
+    scaled, power = _split_off_powers_of_two(vectors)
     with np.errstate(over="ignore"):
-        lengths: Floats = np.linalg.norm(scaled, axis=-1) * unit[..., 0]
+        lengths: Floats = np.linalg.norm(scaled, axis=-1) * power[..., 0]
     return lengths
 
 
@@ -355,9 +365,9 @@ def _gaussian_distance(bias: Floats, scale: float, d: int) -> Floats:
     """Return E|b + s Z| for vectors b of given lengths and standard normal Z.
 
     For s = 1 it is sqrt(2/pi) times the integral of (1 - (cos t)^d e^(-x (sin t)^2)) / (sin t)^2
-    from 0 to pi/2, where x = b^2 / 2; `scipy.special.hyp1f1` overflows for some x if d >= 100. With
-    M = x + d/2, the power times the exponential is negligible where M (sin t)^2 > 40; there the
-    integral of 1 / (sin t)^2 is a cotangent.
+    from 0 to pi/2, where x = b^2 / 2. (`scipy.special.hyp1f1` of SciPy 1.17 is infinite for some x
+    if d >= 100.) With M = x + d/2, the power times the exponential is negligible where M (sin t)^2
+    exceeds 40; there the integral of 1 / (sin t)^2 is a cotangent.
     """
     ratio, is_far = _in_units_of_scale(bias, scale, d)
     x = ratio**2 / 2
@@ -381,7 +391,8 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
     position = (1 + _NODES) / 2
     integral = np.zeros(np.shape(bias))
     for end in (shortest, longest):
-        # The nodes cluster where both lengths are equal, because a derivative is infinite there.
+        # The nodes cluster at `begin`, because a derivative of the integrand, of an order that
+        # depends on d, is discontinuous where both lengths are equal.
         length = begin + (end - begin) * position**3
         longer = np.maximum(ratio, length)
         shorter = np.minimum(ratio, length)
@@ -394,7 +405,10 @@ def _gamma_distance(bias: Floats, scale: float, d: int) -> Floats:
 
 
 def _in_units_of_scale(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return b / s with one more axis, and whether it is so large that the noise adds nothing."""
+    """Return b / s, at most 1e8 d, with one more axis; and whether b / s exceeds this limit.
+
+    Beyond it, the noise adds nothing.
+    """
     with np.errstate(over="ignore"):
         ratio = np.asarray(bias / scale)
     limit = 1e8 * d
@@ -404,8 +418,8 @@ def _in_units_of_scale(bias: Floats, scale: float, d: int) -> tuple[Floats, npt.
 def _mean_over_directions(square: Floats, d: int) -> Floats:
     """Return 2F1(-1/2, (1-d)/2; d/2; t^2) for t from 0 to 1.
 
-    `scipy.special.hyp2f1` fails near 1 if d >= 140. The series does not, because its terms fall
-    like exp(-2 k^2 / d).
+    Near 1, `scipy.special.hyp2f1` (SciPy 1.17) is nan for even d >= 136. The series, whose terms
+    fall like exp(-2 k^2 / d), replaces it well below that; for the smallest d it needs more terms.
     """
     if d <= 30:
         mean: Floats = hyp2f1(-0.5, (1 - d) / 2, d / 2, square)

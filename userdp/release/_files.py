@@ -68,11 +68,11 @@ class FileSchema(NamedTuple):
     """The columns of a file, known before a row is read."""
 
     names: list[str]
-    """As written in the file."""
+    """As written in the file; in CSV, without surrounding white space."""
     types: dict[str, Any]
     """Types by name, of the columns that DuckDB does not rename."""
     digits: dict[str, int]
-    """Digits of decimals; 0 for other types."""
+    """Digits of the decimal columns of Parquet, 0 for its other columns; empty for CSV."""
 
 
 class Files(IbisTable):
@@ -80,7 +80,7 @@ class Files(IbisTable):
 
     def check(self) -> None:
         """Open the files; raise if DuckDB would cast, fill or select columns to unite them."""
-        paths = [_read_path(path) for path in _paths_of(self.data)]
+        paths = [_checked_path(path) for path in _paths_of(self.data)]
         if len({path.name.endswith(CSV) for path in paths}) != 1:
             check.refuse(
                 "data",
@@ -92,7 +92,7 @@ class Files(IbisTable):
             if path.name.endswith(COMPRESSED_CSV):
                 _refuse_incomplete(path)
         self.paths = paths
-        # Escape patterns. The names are not addresses either, because they begin with a slash.
+        # DuckDB reads names as patterns, so escape them. Absolute paths cannot be taken for URLs.
         literal = {str(path): re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths}
         self.backend = DuckDB(_connect([*literal, *literal.values()]))
         rule = f"a file that DuckDB can read, got data={', '.join(literal)!r}"
@@ -109,8 +109,8 @@ class Files(IbisTable):
     def read(self, rules: Rules | GroupRules) -> TallyInEngine | GroupsInEngine:
         return self.tally(self.records(), rules, self.backend.connection.disconnect, self.explain)
 
-    def explain(self, failed: str) -> None:
-        """Raise an error with the cause of DuckDB's error of this name, if known."""
+    def explain(self, error_name: str) -> None:
+        """Raise a clearer error than DuckDB's, whose type has this name, if the cause is known."""
 
     @abstractmethod
     def schema_of(self, path: str) -> FileSchema:
@@ -121,7 +121,7 @@ class Files(IbisTable):
         """Return an Ibis table of files."""
 
     def check_schemas(self, schemas: Mapping[str, FileSchema]) -> None:
-        """Raise if the columns of a file are invalid, or differ between files."""
+        """Raise if a wanted column is invalid, or has different types in different files."""
         for path, file in schemas.items():
             owner = "" if len(schemas) == 1 else repr(path)
             self.check_names(file.names, owner)
@@ -142,8 +142,8 @@ class Files(IbisTable):
 class CsvFiles(Files):
     """CSV files, whose columns are all read as text."""
 
-    def explain(self, failed: str) -> None:
-        if failed == "ConversionException" and self.values:
+    def explain(self, error_name: str) -> None:
+        if error_name == "ConversionException" and self.values:
             refuse_text(self.values, self.paths)
         for path in self.paths:
             refuse_form(path)
@@ -170,7 +170,7 @@ class CsvFiles(Files):
 
 
 class ParquetFiles(Files):
-    """Parquet files, and all paths that `check` refuses."""
+    """Parquet files. All paths except CSV come here; `Files.check` refuses those of other kinds."""
 
     def schema_of(self, path: str) -> FileSchema:
         rows = self.backend.connection.con.execute(
@@ -196,7 +196,7 @@ def _paths_of(data: Any) -> list[Any]:
     return list(data) if isinstance(data, list | tuple) else [data]
 
 
-def _read_path(data: object) -> Path:
+def _checked_path(data: object) -> Path:
     if not isinstance(data, str | PathLike) or isinstance(fspath(data), bytes):
         check.refuse_kind("data", "the path of a file", data)
     path = Path(data)
@@ -278,7 +278,7 @@ def _show_bar(connection: Any, wanted: bool) -> None:
     """Switch DuckDB's progress bar on the standard output on or off.
 
     By default, DuckDB draws a bar even in a pipe, if Python was started without a script. In a
-    notebook without a certain package, it draws none and the setting cannot be changed.
+    notebook without ipywidgets, it draws none and the setting cannot be changed.
     """
     ((shown,),) = connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()
     if shown != wanted:

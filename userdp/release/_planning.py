@@ -1,4 +1,4 @@
-"""Before a release: what a table holds, and the error to expect for each budget and strategy."""
+"""Before a release: what a table holds, and worst-case errors for each budget and strategy."""
 
 from __future__ import annotations
 
@@ -52,22 +52,23 @@ RECOMMENDED: dict[Objective, tuple[str, str]] = {
     "l1": (L1_RELEASE, "smallest mean absolute error"),
     "mse": ("mse optimum", "smallest mean square error"),
 }
-"""The strategy to use if this error matters, with the noise of `private_mean`; and why."""
+"""For each objective, the best strategy with the Laplace noise of `private_mean`, and why."""
 
-POWERS = -498.0, 1023.0
-"""Powers of two between which lie the budgets whose noise, also squared, is a finite float."""
+LOG2_EPS_RANGE = -498.0, 1023.0
+"""Base-2 logarithms of a range of budgets whose noise, and its square, are finite floats."""
 
+MAX_INCREASES = 64
+"""Largest number of increases of a budget by a part in 10^12, where one is usually enough."""
 
-MAX_STEPS = 64
-"""Largest number of increases of a budget by a part in 10^12, where one is usually enough; and of
-halvings until the guarantee is too large."""
+MAX_HALVINGS = 64
+"""Largest number of halvings of a budget until its guarantee is too large."""
 
 BISECTIONS = 9
 """This many bring a budget and one half as large within 0.14 % of each other."""
 
 
 class ProtectedTally(NamedTuple):
-    """Numbers of rows, users and invalid rows: computed from protected values."""
+    """Exact numbers of rows, users and invalid rows, from protected values: not for publication."""
 
     rows: int
     users: int
@@ -88,7 +89,7 @@ class Forecast(NamedTuple):
     bound: float
     """The guarantee of the paper: the largest bias plus the mean absolute value of the noise."""
     l1: float
-    """The mean absolute error on the worst dataset."""
+    """The mean absolute error on the worst dataset; for two parts, an upper bound on it."""
     floor: float
     """Lower bound: each private mechanism has at least this mean absolute error on some dataset."""
 
@@ -102,10 +103,10 @@ class CappedForecast(NamedTuple):
     weight: float
     """The assumed sum of the users' weights."""
     error: float
-    """The guarantee: on every dataset of this weight, the mean absolute distance of the release
-    from the mean in which no user counts for more than the cap is at most this."""
+    """Upper bound, on every dataset of this weight, on the mean absolute error with respect to the
+    capped mean, in which each user counts for at most `cap` records."""
     moved: float
-    """How far that mean can be from the mean of all records, if the counts are as guessed."""
+    """How far the capped mean can be from the mean of all records, if the counts are as guessed."""
 
 
 class Advice(NamedTuple):
@@ -118,25 +119,26 @@ class Advice(NamedTuple):
     total_width: float
     """S, as in `Forecast`."""
     guarantee: float
-    """The error of this kind is at most this, on every dataset with the counts of the plan."""
+    """Upper bound on the error `objective`, for every dataset with the counts of the plan."""
     floor: float
-    """The lower bound: no private mechanism guarantees less, for an error of the same kind.
+    """The lower bound: no private mechanism has a smaller guarantee for the same error.
 
-    The bound of `userdp.beyond.minimax_certificate`, if it is larger than that in `Forecast`."""
+    The larger of the bound of `userdp.beyond.minimax_certificate` and that in `Forecast`; for
+    "mse", its square."""
     factor: float
-    """The guarantee divided by the floor: no mechanism's guarantee is smaller by a larger factor.
+    """The guarantee divided by the floor: no guarantee is smaller by more than this factor.
 
-    Infinite for budgets of thousands, whose floor is below all floats."""
+    Infinite for budgets in the thousands, whose floor underflows to 0."""
 
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """Errors to expect before anything is released; nothing here depends on a protected value.
+    """Worst-case errors, known before a release; nothing here depends on a protected value.
 
     Attributes
     ----------
     users : Contributions
-        The public counts, with the width of the range as their bound.
+        The public counts, and the width of the range as `users.upper`.
     rows : tuple of Forecast
         One for each budget and strategy, in the unit of the values; `pandas.DataFrame(plan.rows)`
         converts them to a frame. There is no staircase noise for an eps above 1400.
@@ -153,7 +155,7 @@ class Plan:
         """Return the smallest budget for which the recommended release guarantees an error.
 
         For "l1" it is found to within 1 %, from the guarantee of `userdp.beyond.best_split`; for
-        the others to within a part in 10^11.
+        the others to within a part in 10^10.
 
         Parameters
         ----------
@@ -187,15 +189,15 @@ class Plan:
             return float(symmetric_error(self.users, width, eps, objective)) - target
 
         power, search = brentq(
-            excess, *POWERS, xtol=1e-13, maxiter=1000, full_output=True, disp=False
+            excess, *LOG2_EPS_RANGE, xtol=1e-13, maxiter=1000, full_output=True, disp=False
         )
         eps: float = 2.0 ** float(power)
-        for _ in range(MAX_STEPS):
+        for _ in range(MAX_INCREASES):
             if search.converged and _guarantee(self.users, eps, objective) <= target:
-                return _smallest_of_release(self.users, eps, target) if objective == "l1" else eps
+                return _smallest_eps_for_l1(self.users, eps, target) if objective == "l1" else eps
             eps *= 1 + 1e-12
         raise NotFoundError(
-            f"The smallest eps for error={target!r} was not found within {MAX_STEPS} steps of "
+            f"The smallest eps for error={target!r} was not found within {MAX_INCREASES} steps of "
             f"1e-12: the last was eps={eps!r}."
         )
 
@@ -205,23 +207,24 @@ class Plan:
     ) -> tuple[Advice, ...]:
         """Return what to release at each budget, or at the smallest one that guarantees an error.
 
-        Of all clippings, and of all unprojected estimators with Laplace noise, the recommended one
-        has the smallest worst-case error; this says nothing about the average. For "l1", the
-        default of `private_mean`, the release is projected, its width is found by a search, and the
-        mean of users with many records is released separately if that guarantees a smaller error;
-        see `userdp.beyond.best_split` for details.
+        For "bound" and "mse", the recommended clipping has the smallest worst-case error of all
+        unprojected estimators with Laplace noise; on typical datasets another may be better. For
+        "l1", the default of `private_mean`, the release is projected, its width is found by a
+        search, and the mean of users with many records is released separately if that guarantees a
+        smaller error; see `userdp.beyond.best_split` for details.
 
-        The floor of each budget is certified, which takes about a second, and at most a few
-        seconds: `minimax_certificate` returns the proof. A terminal shows a progress bar if there
-        are several budgets. For hundreds of them, use the floors in `rows`, which are slightly
-        lower but available at once.
+        The floor of each budget is the larger of a closed form and a certified bound, whose proof
+        `minimax_certificate` returns. This takes about a second, and at most a few seconds. A
+        terminal shows a progress bar if there are several budgets. For hundreds of them, use the
+        floors in `rows`, which are slightly lower but available at once.
 
         Parameters
         ----------
         objective : {"bound", "l1", "mse"}, optional
             Which error matters: see `userdp.beyond.worst_case_error`.
         error : float, optional
-            The largest error allowed on any dataset; then one advice is for its `smallest_eps`.
+            The largest error allowed on any dataset; then the only advice is for
+            `smallest_eps(error, objective)`.
 
         Returns
         -------
@@ -231,7 +234,7 @@ class Plan:
         Raises
         ------
         TypeError, ValueError
-            If `objective` is not such a name; as `smallest_eps`.
+            If `objective` is not one of these names, or for the reasons given in `smallest_eps`.
 
         Examples
         --------
@@ -250,7 +253,7 @@ class Plan:
                 reason = why
                 if objective == "l1":
                     width, reason = _width_and_reason(self.users, eps, why)
-                floor = _certified_floor(self.users, eps)
+                floor = _largest_floor(self.users, eps)
                 if objective == "mse":  # a mean square is at least the square of the mean
                     floor *= floor
                 factor = guarantee / floor if floor else inf
@@ -269,10 +272,10 @@ class Plan:
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         head = ["eps", "strategy", "total width", "bound", "worst-case l1", "lower bound"]
-        tables = [(head, [_in_digits(row) for row in self.rows])]
+        tables = [(head, [_row_cells(row) for row in self.rows])]
         if self.capped:
             head = ["eps", "cap", "weight", "mean error", "cap moves the mean by up to"]
-            tables.append((head, [_capped_in_digits(row) for row in self.capped]))
+            tables.append((head, [_capped_row_cells(row) for row in self.capped]))
         return tables
 
 
@@ -291,14 +294,15 @@ def user_counts(user: str | npt.ArrayLike, *, data: Data | None = None) -> npt.N
     Returns
     -------
     ndarray of int64, shape (L,)
-        Counts, the largest first, without the ids of the users: not in the order of any sums. They
-        are public by assumption: publishing them, or a release that relies on them, reveals how
-        many records each user has.
+        Counts, the largest first, without the ids of the users, so that they cannot be matched with
+        sums. They are public by assumption: publishing them, or a release that relies on them,
+        reveals how many records each user has.
 
     Raises
     ------
     FileNotFoundError, ImportError, TypeError, ValueError
-        As `private_mean`, except that OpenDP is not needed; if rows have no user.
+        For the reasons given in `private_mean`, except that OpenDP is not needed; and if rows have
+        no user.
 
     Examples
     --------
@@ -323,7 +327,7 @@ def plan(
     cap: int | Iterable[int] | None = None,
     weight: float | None = None,
 ) -> Plan:
-    """Return the errors to expect of a private mean, for each budget and strategy.
+    """Return the worst-case errors of a private mean, for each budget and strategy.
 
     It uses public information only: the numbers of records of the users, and the range of a value.
     Privacy is user-level, under replacement of all values of one user. With a cap, it also covers
@@ -352,8 +356,8 @@ def plan(
     Raises
     ------
     TypeError, ValueError
-        If `lower` is not below `upper`; as `Contributions`, `read_eps` and
-        `private_mean_protected_counts`; if `weight` is below 1, or given without a cap.
+        If `lower` is not below `upper`, if `weight` is below 1 or given without a cap, or for the
+        reasons given in `Contributions`, `read_eps` and `private_mean_protected_counts`.
 
     See Also
     --------
@@ -398,7 +402,7 @@ def protected_tally(
 ) -> ProtectedTally:
     """Count the rows that `private_mean` would refuse: for you, and NOT for publication.
 
-    It spends no budget and adds no noise; the numbers are computed from protected values.
+    The numbers are computed from protected values and have no privacy guarantee: no noise is added.
 
     Parameters
     ----------
@@ -416,7 +420,8 @@ def protected_tally(
     Raises
     ------
     FileNotFoundError, ImportError, TypeError, ValueError
-        As `private_mean`, except that OpenDP is not needed and invalid rows do not raise.
+        For the reasons given in `private_mean`, except that OpenDP is not needed and invalid rows
+        do not raise.
 
     Examples
     --------
@@ -426,26 +431,26 @@ def protected_tally(
     rules = Rules(read_grid(lower, upper))
     with read_tally(user, value, data, rules) as tally:
         survey = tally.survey()
-    refuse_rows(survey, "clamp", "drop")  # floats that are not ids
+    refuse_rows(survey, "clamp", "drop")  # raises only if floats are not valid ids
     rows = sum(m * n for m, n in zip(survey.sizes, survey.users, strict=True))
     faults = survey.without_user, survey.without_value, survey.outside
     return ProtectedTally(rows + survey.without_user, sum(survey.users), *faults)
 
 
-def _in_digits(row: Forecast) -> list[str]:
-    """Return the cells of a table: budgets and guarantees rounded upwards, the floor downwards."""
+def _row_cells(row: Forecast) -> list[str]:
+    """Return the cells of a row: budgets and guarantees rounded upwards, the floor downwards."""
     guarantees = [readable(error, ROUND_CEILING) for error in (row.bound, row.l1)]
     floor = readable(row.floor, ROUND_FLOOR)
     return [upwards(row.eps, 4), row.strategy, readable(row.total_width), *guarantees, floor]
 
 
-def _capped_in_digits(row: CappedForecast) -> list[str]:
-    """Return the cells of a table of caps: errors rounded upwards."""
+def _capped_row_cells(row: CappedForecast) -> list[str]:
+    """Return the cells of a row of the second table: errors rounded upwards."""
     errors = [readable(error, ROUND_CEILING) for error in (row.error, row.moved)]
     return [upwards(row.eps, 4), str(row.cap), readable(row.weight), *errors]
 
 
-def _certified_floor(users: Contributions, eps: float) -> float:
+def _largest_floor(users: Contributions, eps: float) -> float:
     """Return the larger of the certified floor and the closed-form one.
 
     They may be the same bound, which the certificate rounds down; and for budgets too large for a
@@ -462,23 +467,24 @@ def _guarantee(users: Contributions, eps: Epsilon, objective: Objective) -> floa
     return float(optimal_error(users, eps, objective))
 
 
-def _smallest_of_release(users: Contributions, high: float, error: float) -> float:
+def _smallest_eps_for_l1(users: Contributions, high: float, error: float) -> float:
     """Return the smallest budget, at most `high`, for which a release guarantees an error.
 
-    The least error of all widths, and that of a ladder of widths, decrease as the budget grows; the
-    error of the release lies between them, and the two are 0.5 % of the budget apart
-    (prp-projected-width of the book). So if the error is too large at a budget, it is at all
-    budgets that are 0.5 % smaller, and bisection may discard them, although the error of the
+    Two functions that do not increase with the budget enclose the error of the release: the least
+    error of all widths, and that of the geometric sequence of widths in `best_split`. The second is
+    at most the first at a budget 0.5 % smaller, unless it is within 0.5 % of U/2
+    (prp-projected-width of the book). So if the error is too large at a budget, it is too large at
+    all budgets that are 0.5 % smaller, and bisection may discard these, although the error of the
     release itself may increase slightly with the budget, because the l1 threshold moves, too.
     """
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_HALVINGS):
         low = high / 2
         if _guarantee(users, low, "l1") > error:
             break
         high = low
     else:
         raise NotFoundError(
-            f"The smallest eps for error={error!r} was not found within {MAX_STEPS} halvings: "
+            f"The smallest eps for error={error!r} was not found within {MAX_HALVINGS} halvings: "
             f"the last was eps={high!r}."
         )
     for _ in range(BISECTIONS):
