@@ -77,9 +77,10 @@ def test_cases_have_ties_whole_ranks_and_few_and_many_users():
 
 
 def test_instances_in_floats_have_all_types_and_some_are_close_to_whole_ranks():
-    instances = bridge.instances("floats", 300, Random(20))
+    instances = bridge.instances("floats", 1000, Random(20))
     forms = {(type(q.given_upper), type(q.given_eps)) for q in instances}
-    assert {float, np.float64, np.float32, int, Fraction} == {upper for upper, _ in forms}
+    uppers = {float, np.float64, np.float32, np.float16, int, np.int64, Fraction}
+    assert uppers == {upper for upper, _ in forms}
     floats = {float, np.float64, np.float32, np.float16}
     assert floats | {Fraction, int, np.int64, str} <= {eps for _, eps in forms}
     distances = [(q, abs(2 / q.eps / round(2 / q.eps) - 1)) for q in instances if 2 / q.eps > 1]
@@ -215,7 +216,7 @@ def one_level_less(M, upper, right=ud.geometric_collection):
 
 
 def wrong_on_one_page(users, eps, right=ud.optimal_error):
-    return right(users, eps) * (2 if users.counts.tolist() == [3, 2, 1] else 1)
+    return right(users, eps) * (2 if sorted(users.counts) == [1, 2, 3] else 1)
 
 
 BREAKS = {
@@ -302,19 +303,22 @@ def test_the_collections_that_a_page_makes_are_recorded(monkeypatch):
 
 
 def test_every_recorded_collection_is_a_case():
-    """The first ones of each page are cases of every kind, the others of one kind each."""
+    """The first ones of each page are cases of every kind, the others of one kind each.
+
+    Users may be in another order.
+    """
     lines = [json.loads(line) for line in bridge.COLLECTIONS.read_text("utf-8").splitlines()]
     assert {page for page, *_ in lines} <= set(pages())
     asked = {
-        kind: [case.counts for case in bridge.book_instances(kind, False)]
+        kind: [sorted(case.counts) for case in bridge.book_instances(kind, False, Random(20))]
         for kind in [*bridge.KINDS][:-1]
     }
     for _, maker, *arguments in lines:
         rows = [bridge.in_full(arguments)] if maker == "Contributions" else arguments
-        counts = bridge.MAKERS[maker](*rows)
+        counts = sorted(bridge.MAKERS[maker](*rows))
         assert any(counts in cases for cases in asked.values())
     for counts in ([4, 2, 1], [64] * 8 + [1] * 119, bridge.geometric(6), bridge.extreme(101, 10)):
-        assert all(counts in cases for cases in asked.values())
+        assert all(sorted(counts) in cases for cases in asked.values())
 
 
 def test_results_of_every_kind_are_asked_for():
