@@ -93,6 +93,9 @@ have -> : $B * (d / $B * c) = d * c by field; rewrite gt_eqF.
 by move=> ->; field; rewrite gt_eqF.
 Qed.
 
+(* By induction on the fuel. V and W are u_k and u_(k+1) times powers of d, which make them integers,
+   so num / den is s_k. While (k + 1) s_k < 1, the next k is tried; then the integers that `search`
+   compares are both sides of the claim times a positive number. *)
 Lemma search_sound fuel k V W D :
   $V = u q k * d ^+ k -> $W = u q k.+1 * d ^+ k.+1 -> $D = d ^+ k ->
   search fuel f X Y A B (Z.of_nat k) V W D -> row_claim.

@@ -224,11 +224,11 @@ def book_instances(kind: str, in_floats: bool, rng: Random) -> list[Instance]:
     forms: list[tuple[type, type]] = [(Fraction, Fraction)]
     if in_floats:
         forms = [(float, float), (Fraction, float), (float, Fraction)]
-    return [
-        Instance.of(users, upper_form(upper), eps_form(eps))
-        for users, eps, upper in chosen
-        for upper_form, eps_form in [rng.choice(forms)]
-    ]
+    instances = []
+    for users, eps, upper in chosen:
+        upper_form, eps_form = rng.choice(forms)
+        instances.append(Instance.of(users, upper_form(upper), eps_form(eps)))
+    return instances
 
 
 def random_instance(rng: Random, in_floats: bool) -> Instance:
@@ -387,7 +387,8 @@ def random_intervals(
 def clipping_results(users: Any, eps: Any, low: Sequence[Any], high: Sequence[Any]) -> list[Any]:
     """Compute bias, sensitivity and error of intervals, after those of the best ones."""
     best = ud.optimal_clipping(users, OTHER_BUDGET)
-    ud.printed_bias(users, best), ud.worst_case_error(users, best, OTHER_BUDGET)
+    ud.printed_bias(users, best)
+    ud.worst_case_error(users, best, OTHER_BUDGET)
     clipping = ud.Clipping(low, high)
     return [
         ud.worst_case_bias(users, clipping),
@@ -481,6 +482,16 @@ class Residuals(Multipliers):
         return cls.of(instance, users, point)
 
 
+def random_sum(count: int, upper: Fraction, any_floats: bool, rng: Random) -> Fraction:
+    """Draw the sum of a user with `count` samples, which a float represents exactly.
+
+    It is 0, the largest possible sum or, mostly, an eighth of it or more; or else any float.
+    """
+    if any_floats and rng.random() >= 0.8:
+        return Fraction(float(upper) * count * rng.randint(0, 999) / 1000)
+    return upper * rng.choice([0, count, Fraction(count * rng.randint(0, 8), 8)])
+
+
 @dataclass(frozen=True)
 class Akmv:
     """Results of `akmv_error`, in floats, and of `rank`."""
@@ -502,12 +513,8 @@ class Akmv:
         """
         collection = instance.collection.first(min(max(12, int(100 / instance.eps)), 130))
         upper = Fraction(max(1, round(8 * instance.upper)), 8)
-        sums = [
-            upper * rng.choice([0, count, Fraction(count * rng.randint(0, 8), 8)])
-            if len(collection.counts) > MAX_ODD or rng.random() < 0.8
-            else Fraction(float(upper) * count * rng.randint(0, 999) / 1000)
-            for count in collection.counts
-        ]
+        any_floats = len(collection.counts) <= MAX_ODD
+        sums = [random_sum(count, upper, any_floats, rng) for count in collection.counts]
         users = collection.users(float(upper))
         form = rng.choice([list, tuple, np.array])
         error = ud.akmv_error(form([*map(float, sums)]), users, instance.given_eps)

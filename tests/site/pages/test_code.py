@@ -57,6 +57,10 @@ def test_our_definitions_in_a_printed_statement_lead_to_what_coq_prints_of_them(
     assert folder or {"is_ceil", "is_clipping", "is_worst_case_error", "sym_lo"} <= {*linked}
     binds_total = html.partition('id="safe_events"')[2].partition('class="unit"')[0]
     assert "#total" not in binds_total
+    defined = (BUILT / f"code/proofs/{folder}defined.html").read_text()
+    binds_s = defined.partition('id="added"')[2].partition('class="unit"')[0]
+    assert "#adding" in binds_s or folder
+    assert "defined.html#s" not in binds_s
 
 
 def test_ledger_footers_of_chapters_and_file_names_link_to_tests():
